@@ -1,0 +1,1 @@
+"""All input and output; each module implements a port and holds no policy."""

@@ -1,0 +1,215 @@
+"""The catalogue: package data (and a user's additions) -> Catalog.
+
+The only reader of `data/catalog.yaml`. Facts live there with their sources; here is what the
+rest may ask of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+import yaml
+from packaging.requirements import Requirement
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.utils import NormalizedName, canonicalize_name
+
+from lockforge.errors import ConfigError, Fault
+from lockforge.model.accelerator import Accelerator, is_label
+from lockforge.model.matrix import PythonMinor, parse_minor
+from lockforge.model.platforms import PLATFORMS, Platform
+
+if TYPE_CHECKING:
+    from packaging.version import Version
+
+_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """A requirement that holds for versions of a package although its metadata lacks it."""
+
+    package: NormalizedName
+    versions: SpecifierSet
+    requires: str
+    """A requirement; ``{minor}`` stands for ``X.Y`` of the package's version."""
+    when_present: bool
+    """Whether it only limits a package that is required anyway."""
+    reason: str
+    source: str
+
+    def applies(self, name: str, version: Version) -> bool:
+        return name == self.package and self.versions.contains(version.public, prereleases=True)
+
+    def parsed(self, version: Version) -> Requirement:
+        """Give the requirement as it stands for one version of the package."""
+        return Requirement(self.requires.format(minor=f"{version.major}.{version.minor}"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GpuArchitectures:
+    """What one torch minor was compiled for on one accelerator."""
+
+    architectures: tuple[str, ...]
+    """Compute capabilities such as ``9.0``, or AMD gfx names."""
+    ptx: tuple[str, ...]
+    source: str
+    judged_by: str | None
+    """The torch minor whose rule was used, where the catalogue does not know the asked one."""
+
+
+class Catalog:
+    """Facts about accelerators, families and rules; each method answers one question."""
+
+    def __init__(self, data: dict[str, Any]) -> None:
+        self._data = data
+        self._family = frozenset(map(canonicalize_name, data["family"]["packages"]))
+        self._fallback = frozenset(map(canonicalize_name, data["family"]["fallback"]))
+        self.rules: tuple[Rule, ...] = tuple(
+            Rule(
+                package=canonicalize_name(rule["package"]),
+                versions=SpecifierSet(rule["versions"]),
+                requires=rule["requires"],
+                when_present=rule.get("when-present", False),
+                reason=rule["reason"],
+                source=rule["source"],
+            )
+            for rule in data["rules"]
+        )
+
+    @property
+    def torch_index(self) -> str:
+        """The base address of PyTorch's indexes, without a trailing slash."""
+        return str(self._data["torch-index"]["url"])
+
+    @property
+    def pythons(self) -> tuple[PythonMinor, ...]:
+        return tuple(map(parse_minor, self._data["python"]["minors"]))
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels known to exist, in order of preference."""
+        return tuple(
+            sorted(self._data["accelerators"], key=lambda label: Accelerator(label).preference)
+        )
+
+    def is_family(self, name: str) -> bool:
+        """Whether *name* comes from the row's own PyTorch index."""
+        return name in self._family
+
+    def falls_back(self, name: str) -> bool:
+        """Whether versions that the row's index lacks may come from the default index."""
+        return name in self._fallback
+
+    def platforms_of(self, accelerator: Accelerator) -> tuple[Platform, ...]:
+        """List the platforms that wheels of *accelerator* exist for."""
+        own = self._data["accelerators"].get(accelerator.label, {})
+        names = own.get("platforms", self._data["kinds"][accelerator.kind]["platforms"])
+        return tuple(PLATFORMS[name] for name in names)
+
+    def driver_floor(self, accelerator: Accelerator, platform: Platform) -> str | None:
+        """Give the lowest driver of a CUDA build there; None where no driver is asked for."""
+        if accelerator.kind != "cuda":
+            return None
+        own = self._data["accelerators"].get(accelerator.label, {}).get("driver")
+        majors = self._data["kinds"]["cuda"]["drivers"]
+        floors = own or majors.get(str(accelerator.version[0]))
+        return None if floors is None else floors.get(platform.system)
+
+    def gpu_architectures(
+        self, accelerator: Accelerator, torch: Version, platform: Platform
+    ) -> GpuArchitectures | None:
+        """Say which GPUs a torch build has kernels for; None where nothing is known.
+
+        A torch newer than the catalogue is judged by the newest rule of that accelerator.
+        """
+        if accelerator.kind == "rocm":
+            fact = self._data["amd-architectures"].get(accelerator.label)
+            return fact and GpuArchitectures(
+                architectures=tuple(fact["gfx"]), ptx=(), source=fact["source"], judged_by=None
+            )
+        machine = "aarch64" if platform.machine == "aarch64" else "x86_64"
+        known = [
+            (parse_minor(fact["torch"]), fact)
+            for fact in self._data["gpu-architectures"]
+            if fact["accelerator"] == accelerator.label and fact["machine"] == machine
+        ]
+        asked = (torch.major, torch.minor)
+        usable = [(minor, fact) for minor, fact in known if minor <= asked]
+        if not usable:
+            return None
+        minor, fact = max(usable, key=lambda pair: pair[0])
+        return GpuArchitectures(
+            architectures=tuple(fact["sm"]),
+            ptx=tuple(fact.get("ptx", ())) if platform.system == "linux" else (),
+            source=fact["source"],
+            judged_by=None if minor == asked else fact["torch"],
+        )
+
+
+@lru_cache(maxsize=1)
+def _packaged() -> dict[str, Any]:
+    text = resources.files("lockforge").joinpath("data/catalog.yaml").read_text("utf-8")
+    data: dict[str, Any] = yaml.load(text, Loader=_Loader)  # noqa: S506
+    return data
+
+
+def load_catalog(user_text: str | None = None, *, where: str = "catalog.yaml") -> Catalog:
+    """Read the packaged catalogue, overridden by a user's; raises ConfigError for the latter."""
+    data = _packaged()
+    if user_text is None:
+        return Catalog(data)
+    try:
+        user = yaml.load(user_text, Loader=_Loader)  # noqa: S506
+    except yaml.YAMLError as error:
+        message = f"not YAML: {' '.join(str(error).split())}"
+        raise ConfigError([Fault(where=where, message=message)], where=where) from error
+    if faults := list(_find_faults(user, where)):
+        raise ConfigError(faults, where=where)
+    return Catalog(_merge(data, user or {}))
+
+
+def _merge(base: Any, over: Any) -> Any:
+    """Merge mappings key by key; anything else is replaced."""
+    if isinstance(base, dict) and isinstance(over, dict):
+        return base | {key: _merge(base.get(key), value) for key, value in over.items()}
+    return over
+
+
+def _find_faults(user: Any, where: str) -> list[Fault]:
+    if user is None:
+        return []
+    if not isinstance(user, dict):
+        return [Fault(where=where, message="expected a mapping at the top")]
+    known = _packaged()
+    faults = [
+        Fault(where=str(key), message="unknown key", hint=f"expected one of {', '.join(known)}")
+        for key in user
+        if key not in known
+    ]
+    for key, value in user.items():
+        if key in known and type(value) is not type(known[key]):
+            wanted = {dict: "a mapping", list: "a list"}.get(type(known[key]), "a number")
+            faults.append(Fault(where=str(key), message=f"expected {wanted}"))
+    if faults:
+        return faults
+    for label, fact in user.get("accelerators", {}).items():
+        if not is_label(str(label)):
+            faults.append(Fault(where=f"accelerators.{label}", message="not an accelerator label"))
+        for name in (fact or {}).get("platforms", ()):
+            if name not in PLATFORMS:
+                where_ = f"accelerators.{label}.platforms"
+                faults.append(Fault(where=where_, message=f"unknown platform {name!r}"))
+    for number, rule in enumerate(user.get("rules", ())):
+        missing = {"package", "versions", "requires", "reason", "source"} - set(rule)
+        if missing:
+            message = f"missing {', '.join(sorted(missing))}"
+            faults.append(Fault(where=f"rules[{number}]", message=message))
+            continue
+        try:
+            SpecifierSet(rule["versions"])
+        except InvalidSpecifier as error:
+            faults.append(Fault(where=f"rules[{number}].versions", message=str(error)))
+    return faults

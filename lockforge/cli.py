@@ -1,0 +1,312 @@
+"""The command tree: reads options, builds adapters, prints, maps errors to exit status."""
+
+from __future__ import annotations
+
+import os
+import sys
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from lockforge import __version__
+from lockforge.adapters.files import read_text, write_atomically
+from lockforge.adapters.project_files import lock_path, names_in, read_pyproject, to_file_url
+from lockforge.adapters.terminal import NoProgress, TerminalProgress
+from lockforge.catalog import load_catalog
+from lockforge.commands.lock import LockRequest, current_reasons, lock
+from lockforge.commands.report import report
+from lockforge.errors import LockError, LockforgeError, UsageError
+from lockforge.project.indexes import LocalPaths
+from lockforge.project.load import Files, Loaded, Options, load_project
+from lockforge.report.errors import render_error
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lockforge.catalog import Catalog
+    from lockforge.ports import Progress, Repository
+
+LOCK_NAME = "pylock.toml"
+_SUCCESS, _DIFFERENT, _USAGE = 0, 1, 2
+
+_project_option = click.option(
+    "--project",
+    type=click.Path(file_okay=False, exists=True, path_type=Path),
+    default=Path(),
+    help="The project's directory; by default the current one.",
+)
+_output_option = click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help=f"The lock; by default {LOCK_NAME} in the project's directory.",
+)
+
+
+def _several(_context: click.Context, _option: click.Parameter, values: object) -> tuple[str, ...]:
+    """Split values at commas: ``--matrix a,b`` and ``--matrix a --matrix b`` are the same."""
+    assert isinstance(values, tuple)
+    return tuple(part.strip() for value in values for part in value.split(",") if part.strip())
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="lockforge")
+def commands() -> None:
+    """One pylock.toml for every platform and accelerator of a PyTorch project.
+
+    \b
+    Example:
+      lockforge lock --matrix linux-cu130,win-cpu,mac-cpu
+      lockforge report
+    """
+
+
+@commands.command("lock")
+@click.argument("requirements", nargs=-1)
+@_project_option
+@_output_option
+@click.option(
+    "--matrix",
+    multiple=True,
+    callback=_several,
+    metavar="ROW,...",
+    help="The rows, such as linux-cu130,win-cpu,mac-cpu.",
+)
+@click.option(
+    "--python",
+    multiple=True,
+    callback=_several,
+    metavar="X.Y,...",
+    help="The Pythons to lock for, such as 3.12.",
+)
+@click.option(
+    "-r",
+    "--requirement",
+    "requirement_files",
+    multiple=True,
+    metavar="FILE",
+    help="Take the requirements from a file instead of from pyproject.toml.",
+)
+@click.option("--extra", multiple=True, callback=_several, help="An extra of the project's own.")
+@click.option("--group", multiple=True, callback=_several, help="A dependency group.")
+@click.option("--index-url", metavar="URL", help="The default index.")
+@click.option("--torch-index", metavar="URL", help="The base of PyTorch's indexes, or a mirror's.")
+@click.option("--channel", help="A channel of PyTorch's indexes: nightly or test.")
+@click.option(
+    "--find-links", multiple=True, metavar="DIR", help="A directory whose wheels are taken."
+)
+@click.option(
+    "--exclude-newer",
+    metavar="DATE",
+    help='Leave out files uploaded later: a date, or a duration such as "7 days".',
+)
+@click.option(
+    "--snapshot",
+    type=click.Path(file_okay=False, exists=True, path_type=Path),
+    help="Resolve from a recorded snapshot, with no network at all.",
+)
+@click.option("--offline", is_flag=True, help="Use what the cache holds, and nothing else.")
+@click.option("--no-download", is_flag=True, help="Never download a file to hash or read it.")
+@click.option("--upgrade", is_flag=True, help="Choose anew, whatever the lock has.")
+@click.option(
+    "--upgrade-package",
+    multiple=True,
+    callback=_several,
+    metavar="NAME,...",
+    help="Choose these packages anew.",
+)
+@click.option(
+    "--check", is_flag=True, help="Write nothing; exit with 1 if the lock is not current."
+)
+@click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
+def lock_command(
+    *,
+    requirements: tuple[str, ...],
+    project: Path,
+    output: Path | None,
+    matrix: tuple[str, ...],
+    python: tuple[str, ...],
+    requirement_files: tuple[str, ...],
+    extra: tuple[str, ...],
+    group: tuple[str, ...],
+    index_url: str | None,
+    torch_index: str | None,
+    channel: str | None,
+    find_links: tuple[str, ...],
+    exclude_newer: str | None,
+    snapshot: Path | None,
+    offline: bool,
+    no_download: bool,
+    upgrade: bool,
+    upgrade_package: tuple[str, ...],
+    check: bool,
+    quiet: bool,
+) -> int:
+    """Resolve every row of the matrix into one proved pylock.toml, and print the matrix.
+
+    Requirements come from the command line, else from -r files, else from pyproject.toml.
+
+    \b
+    Example:
+      lockforge lock --matrix linux-cu130,win-cpu,mac-cpu
+      lockforge lock torch torchvision --matrix linux-cu130,mac-cpu --python 3.12
+    """
+    if check and (upgrade or upgrade_package):
+        raise UsageError(
+            "--check changes nothing, so there is nothing to upgrade",
+            hint="leave out --check or the upgrade",
+        )
+    options = Options(
+        requirements=requirements,
+        requirement_files=requirement_files,
+        matrix=matrix,
+        python=python,
+        index_url=index_url,
+        torch_index=torch_index,
+        channel=channel,
+        find_links=find_links,
+        exclude_newer=exclude_newer,
+        extras=extra,
+        groups=group,
+    )
+    catalog = _catalog()
+    loaded = _load(project, options, catalog)
+    path = output or project / LOCK_NAME
+    request = LockRequest(
+        loaded=loaded,
+        previous=read_text(path, LockError),
+        where=str(path),
+        upgrade=upgrade,
+        upgrade_packages=upgrade_package,
+        local_path=partial(lock_path, path.parent),
+    )
+    if check:
+        return _check(request, quiet=quiet)
+    progress = TerminalProgress() if sys.stderr.isatty() and not quiet else NoProgress()
+    repository = _repository(
+        snapshot, loaded, offline=offline, downloads=not (offline or no_download), progress=progress
+    )
+    try:
+        outcome = lock(request, repository, catalog, progress)
+    finally:
+        progress.clear()
+    if outcome.text != request.previous:
+        write_atomically(path, outcome.text)
+    if not quiet:
+        click.echo(report(outcome.text, where=str(path)), nl=False)
+        change = "is current" if not outcome.reasons else "is unchanged"
+        click.echo(f"\n{path} {'is written' if outcome.text != request.previous else change}")
+    return _SUCCESS
+
+
+def _check(request: LockRequest, *, quiet: bool) -> int:
+    reasons = current_reasons(request)
+    if not quiet:
+        for reason in reasons:
+            click.echo(f"{request.where}: {reason}")
+        if not reasons:
+            click.echo(f"{request.where} is current")
+        else:
+            click.echo("run `lockforge lock` to bring it up to date")
+    return _DIFFERENT if reasons else _SUCCESS
+
+
+@commands.command("report")
+@click.argument("lock_file", required=False, type=click.Path(dir_okay=False, path_type=Path))
+@_project_option
+def report_command(*, lock_file: Path | None, project: Path) -> int:
+    """Print the matrix a lock holds, from the lock alone.
+
+    \b
+    Example:
+      lockforge report
+      lockforge report deploy/pylock.toml
+    """
+    path = lock_file or project / LOCK_NAME
+    text = read_text(path, LockError)
+    if text is None:
+        raise UsageError("there is no lock", where=str(path), hint="run `lockforge lock` first")
+    click.echo(report(text, where=str(path)), nl=False)
+    return _SUCCESS
+
+
+def _catalog() -> Catalog:
+    """Load the catalogue with the user's own additions, where there are some."""
+    stated = os.environ.get("LOCKFORGE_CATALOG")
+    path = Path(stated) if stated else _config_directory() / "catalog.yaml"
+    text = read_text(path, UsageError)
+    if text is None and stated:
+        raise UsageError(
+            "no such file", where=stated, hint="correct LOCKFORGE_CATALOG, or unset it"
+        )
+    return load_catalog(text, where=str(path))
+
+
+def _config_directory() -> Path:
+    import platformdirs
+
+    return platformdirs.user_config_path("lockforge")
+
+
+def _cache_directory() -> Path:
+    if stated := os.environ.get("LOCKFORGE_CACHE_DIR"):
+        return Path(stated)
+    import platformdirs
+
+    return platformdirs.user_cache_path("lockforge")
+
+
+def _load(root: Path, options: Options, catalog: Catalog) -> Loaded:
+    pyproject = root / "pyproject.toml"
+    files = Files(
+        pyproject=read_pyproject(pyproject),
+        python_version=read_text(root / ".python-version", UsageError),
+        read=lambda path: read_text(Path(path), UsageError),
+        paths=LocalPaths(to_url=partial(to_file_url, root), names_in=names_in),
+        where=str(pyproject),
+    )
+    return load_project(options, files, catalog, datetime.now(UTC))  # noqa: TID251
+
+
+def _repository(
+    snapshot: Path | None, loaded: Loaded, *, offline: bool, downloads: bool, progress: Progress
+) -> Repository:
+    """Build the repository; the HTTP client is imported only where something is asked over HTTP."""
+    from lockforge.adapters.directory import DirectoryRepository
+    from lockforge.adapters.routed import RoutedRepository
+
+    if snapshot is not None:
+        from lockforge.adapters.snapshot import SnapshotRepository
+
+        return RoutedRepository(DirectoryRepository(), SnapshotRepository(snapshot))
+    from lockforge.adapters.cache import Cache
+    from lockforge.adapters.http import HttpClient
+    from lockforge.adapters.repository import CONNECTIONS, HttpRepository
+
+    cache = Cache(_cache_directory())
+    client = HttpClient(
+        cache, offline=offline, credentials=loaded.credentials, connections=CONNECTIONS
+    )
+    remote = HttpRepository(client, cache, downloads=downloads, progress=progress)
+    return RoutedRepository(DirectoryRepository(), remote)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line and give its exit status; prints every error meant for the user."""
+    try:
+        status = commands.main(
+            args=list(arguments), prog_name="lockforge", standalone_mode=False
+        )
+    except LockforgeError as error:
+        click.echo(render_error(error), err=True, nl=False)
+        return error.exit_status
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("stopped; nothing was written", err=True)
+        return 130
+    return status if isinstance(status, int) else _SUCCESS

@@ -1,0 +1,225 @@
+"""`lockforge lock`: resolve every row into one proved lock."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit, urlunsplit
+
+from packaging.utils import canonicalize_name
+
+from lockforge.errors import MissingHashError, NoSolutionError
+from lockforge.lockfile.freshness import stale_reasons
+from lockforge.lockfile.previous import known_files, preferences
+from lockforge.merge.merge import merge
+from lockforge.merge.verify import verify
+from lockforge.model.lock import LockedFile
+from lockforge.report.failure import render_failures
+from lockforge.resolve.finder import Finder
+from lockforge.resolve.matrix import solve_matrix
+from lockforge.standards.pylock import parse_pylock, render_pylock
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from packaging.pylock import PackageSdist, PackageWheel, Pylock
+
+    from lockforge.catalog import Catalog
+    from lockforge.model.project import Project
+    from lockforge.model.release import DistributionFile
+    from lockforge.model.resolution import Pin, Resolution
+    from lockforge.ports import Progress, Repository
+    from lockforge.project.load import Loaded
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LockRequest:
+    """What to lock, over what."""
+
+    loaded: Loaded
+    previous: str | None
+    """The text of the lock that is there."""
+    where: str
+    """What to call that file in messages."""
+    upgrade: bool = False
+    upgrade_packages: tuple[str, ...] = ()
+    local_path: Callable[[str], tuple[str, bool]]
+    """Gives for a ``file:`` address the path to write, and whether it is within the project."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LockOutcome:
+    """The lock's text, and why it was made anew; no reasons where the old one is current."""
+
+    text: str
+    reasons: tuple[str, ...]
+
+
+def current_reasons(request: LockRequest) -> tuple[str, ...]:
+    """Say why the lock that is there must be made anew; empty if it is current.
+
+    Asks no index. Raises LockSyntaxError for a file that is no lock.
+    """
+    if request.previous is None:
+        return ("there is no lock yet",)
+    pylock, data = parse_pylock(request.previous, where=request.where)
+    return stale_reasons(
+        pylock,
+        data,
+        matrix=request.loaded.project.matrix,
+        requirements=request.loaded.requirements,
+        settings=request.loaded.settings,
+        where=request.where,
+    )
+
+
+def lock(
+    request: LockRequest, repository: Repository, catalog: Catalog, progress: Progress
+) -> LockOutcome:
+    """Make the lock, or give back the one that is there while it follows from the project.
+
+    Raises NoSolutionError for all rows without a solution, MissingHashError for all files without
+    a hash, and whatever the indexes raise.
+    """
+    reasons = current_reasons(request)
+    moving = request.upgrade or bool(request.upgrade_packages)
+    if not reasons and not moving:
+        assert request.previous is not None
+        return LockOutcome(text=request.previous, reasons=())
+    project = request.loaded.project
+    previous = None
+    if request.previous is not None and not request.upgrade:
+        previous, _ = parse_pylock(request.previous, where=request.where)
+    resolutions = _solve(request, project, catalog, repository, previous, progress)
+    files = known_files(previous) if previous else {}
+    resolutions = _complete(resolutions, files, repository, progress)
+    text = _render(request, project, catalog, resolutions)
+    return LockOutcome(text=text, reasons=reasons or ("an upgrade was asked for",))
+
+
+def _solve(
+    request: LockRequest,
+    project: Project,
+    catalog: Catalog,
+    repository: Repository,
+    previous: Pylock | None,
+    progress: Progress,
+) -> list[Resolution]:
+    moving = frozenset(map(canonicalize_name, request.upgrade_packages))
+    preferred = {
+        target: preferences(previous, target, moving=moving) if previous else {}
+        for target in project.matrix.targets
+    }
+    finder = Finder(project, catalog, repository, preferred)
+    resolutions, failures = solve_matrix(project, finder, preferred, progress)
+    if failures:
+        raise NoSolutionError(
+            render_failures(failures),
+            failures=failures,
+            hint="relax one of the requirements named above, or take the row out of the matrix",
+        )
+    return resolutions
+
+
+def _complete(
+    resolutions: Sequence[Resolution],
+    known: Mapping[tuple[str, str], PackageWheel | PackageSdist],
+    repository: Repository,
+    progress: Progress,
+) -> list[Resolution]:
+    """Give every file its hash: the previous lock's where it has the file, else the page's.
+
+    What neither states is asked of the repository, which may download the file.
+    """
+    missing: dict[str, MissingHashError] = {}
+    found: dict[tuple[str, str], DistributionFile] = {}
+
+    def complete(pin: Pin) -> Pin:
+        key = (pin.index.url.rstrip("/"), pin.file.filename)
+        if key not in found:
+            found[key] = file = _kept(pin.file, known.get(key))
+            if file.sha256 is None:
+                progress.stage(f"hashing {file.filename}")
+                try:
+                    digest = repository.sha256(pin.index, file)
+                except MissingHashError as error:
+                    missing[file.filename] = error
+                else:
+                    found[key] = replace(file, sha256=digest)
+        return replace(pin, file=found[key])
+
+    completed = [
+        replace(resolution, pins=tuple(map(complete, resolution.pins)))
+        for resolution in resolutions
+    ]
+    if missing:
+        _raise_missing(missing, resolutions)
+    return completed
+
+
+def _kept(
+    file: DistributionFile, known: PackageWheel | PackageSdist | None
+) -> DistributionFile:
+    """Keep the address and hash that the previous lock has, whatever the page says now."""
+    if known is None or known.url is None:
+        return file
+    return replace(
+        file, url=known.url, sha256=known.hashes.get("sha256"), size=known.size or file.size
+    )
+
+
+def _raise_missing(
+    missing: Mapping[str, MissingHashError], resolutions: Sequence[Resolution]
+) -> None:
+    lines = []
+    for filename, error in sorted(missing.items()):
+        rows = dict.fromkeys(
+            resolution.target.row.name
+            for resolution in resolutions
+            if any(pin.file.filename == filename for pin in resolution.pins)
+        )
+        lines.append(f"{error.message} (row {', '.join(rows)})")
+    first = next(iter(missing.values()))
+    raise MissingHashError("\n".join(lines), where=first.where, hint=first.hint)
+
+
+def _render(
+    request: LockRequest, project: Project, catalog: Catalog, resolutions: Sequence[Resolution]
+) -> str:
+    notes: list[str] = []
+
+    def locate(file: DistributionFile) -> LockedFile:
+        assert file.sha256 is not None
+        if not file.url.startswith("file:"):
+            return LockedFile(
+                name=file.filename, sha256=file.sha256, url=_public(file.url), size=file.size
+            )
+        path, inside = request.local_path(file.url)
+        if not inside:
+            notes.append(f"not portable: {path} is outside of the project")
+        return LockedFile(name=file.filename, sha256=file.sha256, path=path, size=file.size)
+
+    if not any(catalog.is_family(pin.name) for one in resolutions for pin in one.pins):
+        notes.append("no row needs a package of the PyTorch family: accelerators make no difference")
+    lock_ = merge(
+        project.matrix,
+        resolutions,
+        catalog=catalog,
+        locate=locate,
+        requires_python=project.requires_python,
+        extras=project.extras,
+        groups=project.groups,
+        requirements=request.loaded.requirements,
+        settings=request.loaded.settings,
+        torch_indexes={label: index.url for label, index in project.torch_indexes.items()},
+    )
+    # Files are located while merging, so the notes are complete only now.
+    text = render_pylock(replace(lock_, notes=tuple(sorted(set(notes)))))
+    shared = frozenset(row.platform for row in lock_.rows if row.extra)
+    verify(text, resolutions, extras=project.extras, groups=project.groups, shared=shared)
+    return text
+
+
+def _public(url: str) -> str:
+    """Leave out what a signed or personal address carries beside the place itself."""
+    parts = urlsplit(url)
+    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], query=""))

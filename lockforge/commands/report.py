@@ -1,0 +1,20 @@
+"""`lockforge report`: the matrix that a lock holds."""
+
+from __future__ import annotations
+
+from lockforge.errors import LockSyntaxError
+from lockforge.report.matrix import matrix_report, render_matrix
+from lockforge.standards.pylock import parse_pylock
+
+
+def report(text: str, *, where: str) -> str:
+    """Give the matrix of a lock as text; raises LockError where it cannot be read."""
+    lock, data = parse_pylock(text, where=where)
+    found = matrix_report(lock, data, where=where)
+    if not found.rows:
+        raise LockSyntaxError(
+            "the lock is by another tool and names no rows",
+            where=where,
+            hint="make one with `lockforge lock`",
+        )
+    return render_matrix(found)

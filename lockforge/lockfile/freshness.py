@@ -1,0 +1,100 @@
+"""Whether a lock still follows from its project, told without network and without a solve."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+from lockforge.errors import LockSelectionError
+from lockforge.model.accelerator import names_accelerator
+from lockforge.model.matrix import parse_minor
+from lockforge.standards.digest import row_digest
+from lockforge.standards.environment import PATCHES
+from lockforge.standards.pylock import locked_rows
+from lockforge.standards.selection import select
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from packaging.pylock import Pylock
+
+    from lockforge.model.lock import LockedRow
+    from lockforge.model.matrix import Matrix
+
+
+def stale_reasons(
+    lock: Pylock,
+    data: dict[str, Any],
+    *,
+    matrix: Matrix,
+    requirements: Sequence[str],
+    settings: Sequence[str],
+    where: str,
+) -> tuple[str, ...]:
+    """List why the lock does not follow from its inputs; empty for a current lock."""
+    rows = {row.name: row for row in locked_rows(data, where=where)}
+    if not rows:
+        return ("the lock is not by lockforge: it says nothing of rows",)
+    table = data["tool"]["lockforge"]
+    return (
+        *_differences("requirement", table.get("requirements", ()), requirements),
+        *_differences("setting", table.get("settings", ()), settings),
+        *_row_reasons(rows, matrix),
+        *_content_reasons(lock, rows, matrix),
+    )
+
+
+def _differences(kind: str, locked: Sequence[str], wanted: Sequence[str]) -> list[str]:
+    missing = sorted(set(wanted) - set(locked))
+    surplus = sorted(set(locked) - set(wanted))
+    return [f"{kind} {text!r} is not in the lock" for text in missing] + [
+        f"{kind} {text!r} is in the lock but no longer asked for" for text in surplus
+    ]
+
+
+def _row_reasons(rows: dict[str, LockedRow], matrix: Matrix) -> list[str]:
+    reasons = [
+        f"row {row.name!r} is not in the lock" for row in matrix.rows if row.name not in rows
+    ]
+    wanted = {row.name for row in matrix.rows}
+    reasons += [
+        f"row {name!r} is in the lock but no longer asked for"
+        for name in sorted(rows)
+        if name not in wanted
+    ]
+    for row in matrix.rows:
+        locked = rows.get(row.name)
+        if locked is None:
+            continue
+        pythons = tuple(map(parse_minor, locked.pythons))
+        if pythons != matrix.pythons_of(row):
+            reasons.append(f"row {row.name!r} is locked for Python {', '.join(locked.pythons)}")
+    return reasons
+
+
+def _content_reasons(lock: Pylock, rows: dict[str, LockedRow], matrix: Matrix) -> list[str]:
+    """Find the rows whose selection is not what was locked, such as after a merge or an edit."""
+    reasons = []
+    own_extras = [extra for extra in lock.extras or () if not names_accelerator(extra)]
+    for row in matrix.rows:
+        locked = rows.get(row.name)
+        if locked is None:
+            continue
+        hashes: set[str] = set()
+        try:
+            for python, patch in product(map(parse_minor, locked.pythons), PATCHES):
+                selected = select(
+                    lock,
+                    row.platform,
+                    python,
+                    extras=[*([locked.extra] if locked.extra else []), *own_extras],
+                    groups=lock.dependency_groups or (),
+                    patch=patch,
+                )
+                hashes.update(source.hashes["sha256"] for _, source in selected.values())  # type: ignore[union-attr]
+        except (LockSelectionError, KeyError, AttributeError) as error:
+            reasons.append(f"row {row.name!r} does not select one set of files: {error}")
+            continue
+        if row_digest(hashes) != locked.digest:
+            reasons.append(f"row {row.name!r} selects other files than were locked")
+    return reasons

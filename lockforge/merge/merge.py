@@ -1,0 +1,227 @@
+"""The Resolutions of all Targets -> one Lock."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from packaging.specifiers import SpecifierSet
+
+from lockforge.merge.rows import locked_row
+from lockforge.merge.selector import Selector
+from lockforge.model.lock import Dependency, Lock, LockedFile, LockedPackage
+from lockforge.model.matrix import render_minor
+from lockforge.standards.environment import decided_environment
+from lockforge.standards.markers import Atom, Node, conjoin, disjoin, join, render
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from lockforge.catalog import Catalog
+    from lockforge.model.matrix import Matrix, PythonMinor, Target
+    from lockforge.model.release import DistributionFile
+    from lockforge.model.resolution import Pin, Resolution
+
+class _Entry:
+    """One lock entry in the making: the Targets it serves and the files they install."""
+
+    def __init__(self, pin: Pin) -> None:
+        self.name, self.version, self.index = pin.name, pin.version, pin.index
+        self.pins: dict[Target, Pin] = {}
+        self._by_environment: dict[tuple[str, PythonMinor], str] = {}
+
+    def takes(self, target: Target, pin: Pin) -> bool:
+        """Add the pin unless a Target of the same environment installs another file.
+
+        Rows of one platform may have different floors; a host above both would see both files.
+        """
+        environment = (target.row.platform.name, target.python)
+        if self._by_environment.setdefault(environment, pin.file.filename) != pin.file.filename:
+            return False
+        self.pins[target] = pin
+        return True
+
+
+def merge(
+    matrix: Matrix,
+    resolutions: Sequence[Resolution],
+    *,
+    catalog: Catalog,
+    locate: Callable[[DistributionFile], LockedFile],
+    requires_python: SpecifierSet | None,
+    extras: Sequence[str],
+    groups: Sequence[str],
+    requirements: Iterable[str],
+    settings: Iterable[str],
+    torch_indexes: Mapping[str, str],
+) -> Lock:
+    """Merge one Resolution per Target of *matrix*; *locate* says where a file is to be found."""
+    selector = Selector(matrix)
+    entries = _entries(resolutions)
+    markers = {entry: _marker(entry, selector) for entry in entries}
+    owners = {
+        (target, entry.name): entry for entry in entries for target in entry.pins
+    }
+    packages = [
+        _package(entry, markers, entries, owners, resolutions, locate) for entry in entries
+    ]
+    packages.sort(key=lambda one: (one.name, one.version, one.index or "", one.marker))
+    labels = {row.accelerator.extra for row in matrix.rows if selector.needs_extra(row)}
+    return Lock(
+        environments=_environments(matrix),
+        requires_python=_requires_python(matrix.pythons, requires_python),
+        extras=tuple(sorted({*labels, *extras})),
+        dependency_groups=tuple(sorted(groups)),
+        default_groups=(),
+        packages=tuple(packages),
+        rows=tuple(
+            locked_row(
+                row,
+                [one for one in resolutions if one.target.row == row],
+                needs_extra=selector.needs_extra(row),
+                catalog=catalog,
+                locate=locate,
+                index=torch_indexes[row.accelerator.label],
+            )
+            for row in matrix.rows
+        ),
+        requirements=tuple(sorted(set(requirements))),
+        settings=tuple(sorted(set(settings))),
+        additions=tuple(
+            sorted(
+                {
+                    f"{one.package}: {one.requirement} ({one.reason}; source: {one.source})"
+                    for resolution in resolutions
+                    for one in resolution.additions
+                }
+            )
+        ),
+        notes=(),
+    )
+
+
+def _entries(resolutions: Sequence[Resolution]) -> list[_Entry]:
+    found: dict[tuple[str, str, str], list[_Entry]] = {}
+    for resolution in resolutions:
+        for pin in resolution.pins:
+            known = found.setdefault((pin.name, str(pin.version), pin.index.url), [])
+            if not any(entry.takes(resolution.target, pin) for entry in known):
+                known.append(_Entry(pin))
+                known[-1].takes(resolution.target, pin)
+    return [entry for known in found.values() for entry in known]
+
+
+def _marker(entry: _Entry, selector: Selector) -> str:
+    by_condition: dict[str, list[Target]] = {}
+    for target, pin in entry.pins.items():
+        by_condition.setdefault(pin.condition, []).append(target)
+    return disjoin(
+        *sorted(
+            conjoin(selector.select(targets), condition)
+            for condition, targets in by_condition.items()
+        )
+    )
+
+
+def _package(
+    entry: _Entry,
+    markers: Mapping[_Entry, str],
+    entries: Sequence[_Entry],
+    owners: Mapping[tuple[Target, str], _Entry],
+    resolutions: Sequence[Resolution],
+    locate: Callable[[DistributionFile], LockedFile],
+) -> LockedPackage:
+    files = {pin.file.filename: pin.file for pin in entry.pins.values()}
+    wheels = [locate(file) for name, file in sorted(files.items()) if file.is_wheel]
+    sdists = [locate(file) for name, file in sorted(files.items()) if not file.is_wheel]
+    children: dict[str, dict[_Entry, set[Target]]] = {}
+    for resolution in resolutions:
+        if resolution.target in entry.pins:
+            for edge in resolution.edges:
+                if edge.parent == entry.name:
+                    child = owners[resolution.target, edge.child]
+                    targets = children.setdefault(child.name, {}).setdefault(child, set())
+                    targets.add(resolution.target)
+    limits = {pin.requires_python for pin in entry.pins.values()} - {None}
+    return LockedPackage(
+        name=entry.name,
+        version=str(entry.version),
+        index=_index_url(entry),
+        marker=markers[entry],
+        requires_python=",".join(sorted(filter(None, limits))) or None,
+        dependencies=tuple(
+            sorted(
+                (
+                    _dependency(child, entries, markers, everywhere=everywhere)
+                    for same_name in children.values()
+                    for everywhere in [set().union(*same_name.values()) == set(entry.pins)]
+                    for child in same_name
+                ),
+                key=lambda one: (one.name, one.version or "", one.index or "", one.marker or ""),
+            )
+        ),
+        wheels=tuple(wheels),
+        sdist=sdists[0] if sdists else None,
+    )
+
+
+def _index_url(entry: _Entry) -> str | None:
+    url = entry.index.url
+    return None if url.startswith("file:") else url.rstrip("/")
+
+
+def _dependency(
+    child: _Entry, entries: Sequence[_Entry], markers: Mapping[_Entry, str], *, everywhere: bool
+) -> Dependency:
+    """Name an entry by the fewest keys that no other entry has (PEP 751, packages.dependencies).
+
+    The entry's marker is a key too where the dependency is not for every Target of its parent:
+    a reader then knows where its absence is right.
+    """
+    twins = [entry for entry in entries if entry.name == child.name and entry is not child]
+    version = index = None
+    if twins:
+        version = str(child.version)
+        twins = [entry for entry in twins if entry.version == child.version]
+    if twins:
+        index = _index_url(child)
+        twins = [entry for entry in twins if entry.index.url == child.index.url]
+    marker = markers[child] or None if twins or not everywhere else None
+    return Dependency(name=child.name, version=version, index=index, marker=marker)
+
+
+def _environments(matrix: Matrix) -> tuple[str, ...]:
+    """List the platforms, with their Pythons where those are not all of the lock's."""
+    markers = []
+    for platform in dict.fromkeys(row.platform.name for row in matrix.rows):
+        targets = [one for one in matrix.targets if one.row.platform.name == platform]
+        environment = decided_environment(targets[0].row.platform, matrix.pythons[0])
+        parts: list[Node] = [
+            Atom(f"{variable} == '{environment[variable]}'")
+            for variable in ("sys_platform", "platform_machine")
+        ]
+        pythons = sorted({target.python for target in targets})
+        if tuple(pythons) != matrix.pythons:
+            parts.append(
+                join("or", [Atom(f"python_version == '{render_minor(one)}'") for one in pythons])
+            )
+        markers.append(render(join("and", parts)))
+    return tuple(sorted(markers))
+
+
+def _requires_python(
+    pythons: Sequence[PythonMinor], stated: SpecifierSet | None
+) -> str:
+    """Say which Pythons the lock really covers; minors have no gap but what is excluded here."""
+    first, last = pythons[0], pythons[-1]
+    clauses = [f">={render_minor(first)}", f"<{last[0]}.{last[1] + 1}"]
+    clauses += [
+        f"!={first[0]}.{minor}.*"
+        for minor in range(first[1], last[1])
+        if (first[0], minor) not in pythons
+    ]
+    # A patch-level limit of the project itself narrows the minor it falls in.
+    limits = SpecifierSet(",".join(clauses))
+    for clause in stated or ():
+        if clause.version.count(".") > 1 and not clause.version.endswith(".0"):
+            limits &= SpecifierSet(str(clause))
+    return ",".join(sorted(map(str, limits), key=lambda text: (text[0] != ">", text)))

@@ -1,0 +1,108 @@
+"""The proof before writing: the rendered text gives back every Target's Resolution.
+
+For each Target, `Pylock.select` over the text must yield exactly the pins, by version, file and
+hash: with no extra or group of the project, with each alone, and with all; at the first and at a
+late patch release of its Python. Two rows of one platform at once need no proof: markers only
+ever ask for an extra, so the entries of both apply, and two torches are an error.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from packaging.markers import Marker
+
+from lockforge.errors import LockSelectionError, ProofError
+from lockforge.standards.environment import PATCHES, host_environment
+from lockforge.standards.pylock import parse_pylock
+from lockforge.standards.selection import select
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from packaging.pylock import Pylock
+
+    from lockforge.model.resolution import Pin, Resolution
+
+_REPORT = "this is a fault of lockforge; please report it with the command and the project's files"
+
+
+def verify(
+    text: str,
+    resolutions: Sequence[Resolution],
+    *,
+    extras: Sequence[str],
+    groups: Sequence[str],
+    shared: frozenset[str],
+) -> None:
+    """Raise ProofError unless *text* selects each Resolution; *shared* names platforms of rows."""
+    lock, _ = parse_pylock(text, where="the lock just made")
+    for resolution in resolutions:
+        for chosen_extras, chosen_groups in _choices(extras, groups):
+            _verify_target(lock, resolution, chosen_extras, chosen_groups, shared)
+
+
+def _choices(
+    extras: Sequence[str], groups: Sequence[str]
+) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+    yield (), ()
+    for extra in extras:
+        yield (extra,), ()
+    for group in groups:
+        yield (), (group,)
+    if len(extras) + len(groups) > 1:
+        yield tuple(extras), tuple(groups)
+
+
+def _verify_target(
+    lock: Pylock,
+    resolution: Resolution,
+    extras: tuple[str, ...],
+    groups: tuple[str, ...],
+    shared: frozenset[str],
+) -> None:
+    target = resolution.target
+    open_ended = any(pin.condition for pin in resolution.pins)
+    row_extra = (target.row.accelerator.extra,) if target.row.platform.name in shared else ()
+    for patch in PATCHES if open_ended else (0,):
+        environment = {
+            **host_environment(target.row.platform, target.python, patch),
+            "extras": frozenset(extras),
+            "dependency_groups": frozenset(groups),
+        }
+        expected = {
+            pin.name: (str(pin.version), pin.file.filename, pin.file.sha256)
+            for pin in resolution.pins
+            if _holds(pin, environment)
+        }
+        try:
+            selected = select(
+                lock,
+                target.row.platform,
+                target.python,
+                extras=(*row_extra, *extras),
+                groups=groups,
+                patch=patch,
+            )
+        except LockSelectionError as error:
+            raise ProofError(
+                f"the lock does not serve {target.id}: {error.message}", hint=_REPORT
+            ) from error
+        found = {
+            name: (str(package.version), source.filename, source.hashes["sha256"])  # type: ignore[union-attr]
+            for name, (package, source) in selected.items()
+        }
+        if found != expected:
+            names = sorted(
+                name
+                for name in expected.keys() | found.keys()
+                if expected.get(name) != found.get(name)
+            )
+            raise ProofError(
+                f"the lock does not give {target.id} back: {', '.join(names)} differ",
+                hint=_REPORT,
+            )
+
+
+def _holds(pin: Pin, environment: dict[str, str | frozenset[str]]) -> bool:
+    return not pin.condition or Marker(pin.condition).evaluate(environment, "lock_file")

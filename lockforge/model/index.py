@@ -1,0 +1,51 @@
+"""Indexes and the rule that sends a package to one of them."""
+
+from __future__ import annotations
+
+import fnmatch
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Layout: TypeAlias = Literal["simple", "flat"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Index:
+    """One place that serves packages. Its identity in a lock is the URL without credentials."""
+
+    name: str
+    url: str
+    """With a trailing slash for a simple index; a page or a directory for a flat one."""
+    layout: Layout = "simple"
+    """``simple``: a page per project (PEP 503, 691); ``flat``: one page or folder with all files."""
+    forbidden_means_missing: bool = False
+    """Whether a 403 says "no such project", as static storage behind PyTorch's host answers."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserIndex:
+    """An index the project declares, with the names it routes."""
+
+    index: Index
+    packages: tuple[str, ...]
+    """Normalized names and ``*`` patterns that come from here and nowhere else."""
+    accelerators: tuple[str, ...] = ()
+    """The labels of the rows it holds for; empty for all."""
+    default: bool = False
+
+    def routes(self, name: str, accelerator: str) -> bool:
+        """Whether *name* comes from here in rows of *accelerator*."""
+        if self.accelerators and accelerator not in self.accelerators:
+            return False
+        return any(fnmatch.fnmatchcase(name, pattern) for pattern in self.packages)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Route:
+    """Which index alone serves a package for an accelerator."""
+
+    index: Index
+    fallback: Index | None = None
+    """Serves the versions that *index* has no file of; only for names the catalogue lists."""
+    family: bool = False
+    """Whether files must be of the row's accelerator."""

@@ -1,0 +1,43 @@
+"""What the core needs of the world."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from packaging.utils import NormalizedName
+
+    from lockforge.model.index import Index
+    from lockforge.model.release import DistributionFile, Listing, Metadata
+
+
+class Repository(Protocol):
+    """Indexes, however they are reached: network, cache, recorded snapshot or directory."""
+
+    def listing(self, index: Index, project: NormalizedName) -> Listing:
+        """Give the files of *project*; raises ProjectNotFoundError or another IndexAccessError."""
+
+    def metadata(self, index: Index, file: DistributionFile) -> Metadata:
+        """Give the core metadata of *file* itself; raises MetadataError or IndexAccessError."""
+
+    def sha256(self, index: Index, file: DistributionFile) -> str:
+        """Find the sha256 of a file whose page states none; raises MissingHashError."""
+
+    def prefetch(
+        self,
+        listings: Iterable[tuple[Index, NormalizedName]],
+        metadata: Iterable[tuple[Index, DistributionFile]],
+    ) -> None:
+        """Get these at once, so that asking for them soon costs no wait; errors come when asked."""
+
+
+class Progress(Protocol):
+    """What a person waiting at a terminal may see."""
+
+    def download(self, filename: str, done: int, length: int | None) -> None:
+        """*done* of *length* bytes of a file have come; the length may be unknown."""
+
+    def stage(self, text: str) -> None:
+        """Say what goes on now, such as the Target that is solved."""

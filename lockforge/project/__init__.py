@@ -1,0 +1,1 @@
+"""From a user's files and options to a Project and its Matrix."""

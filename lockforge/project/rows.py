@@ -1,0 +1,175 @@
+"""``linux-cu130`` -> Row, and the rows of a Matrix with their floors and Pythons."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+
+from lockforge.model.accelerator import Accelerator, is_label
+from lockforge.model.matrix import Matrix, PythonMinor, Row, Target, render_minor
+from lockforge.model.platforms import ALIASES, PLATFORMS, Floor, parse_platform
+from lockforge.project.faults import nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from lockforge.catalog import Catalog
+    from lockforge.project.faults import Faults
+
+_FLOOR = re.compile(r"(\d+)(?:\.(\d+))?")
+_PYTHON = re.compile(r"(\d+)\.(\d+)(?:\.\d+)?")
+
+
+def parse_row(name: str, catalog: Catalog, faults: Faults, where: str) -> Row | None:
+    """Read one row's name; what is wrong with it is added to *faults*."""
+    platform_text, _, label = name.strip().rpartition("-")
+    platform = parse_platform(platform_text)
+    if platform is None and parse_platform(name) is not None:
+        faults.add(where, f"row {name!r} names no accelerator", f"write {name}-cpu, for example")
+        return None
+    if platform is None:
+        known = [*PLATFORMS, *ALIASES]
+        faults.add(
+            where,
+            f"unknown platform {platform_text!r} in row {name!r}",
+            nearest(platform_text, known),
+        )
+        return None
+    if label == "mps":
+        if platform.system != "macos":
+            faults.add(where, f"row {name!r}: mps is on a Mac only", "write mac-mps")
+            return None
+        # PyTorch has no build of that name: its macOS wheels have MPS and lie on the cpu index.
+        label = "cpu"
+    if not is_label(label):
+        faults.add(
+            where,
+            f"unknown accelerator {label!r} in row {name!r}",
+            nearest(label, catalog.labels),
+        )
+        return None
+    accelerator = Accelerator(label)
+    served = catalog.platforms_of(accelerator)
+    if platform.name not in {one.name for one in served}:
+        existing = ", ".join(f"{one.name}-{label}" for one in served)
+        faults.add(
+            where,
+            f"row {name!r}: PyTorch has no {label} builds for {platform.name}",
+            f"rows that exist: {existing}",
+        )
+        return None
+    return Row(name=name.strip(), platform=platform, accelerator=accelerator)
+
+
+def parse_rows(names: Sequence[str], catalog: Catalog, faults: Faults, where: str) -> list[Row]:
+    """Read the rows of a matrix; a row given twice, in whatever spelling, is a fault."""
+    rows: dict[tuple[str, str], Row] = {}
+    for number, name in enumerate(names):
+        at = f"{where}[{number}]"
+        row = parse_row(name, catalog, faults, at)
+        if row is None:
+            continue
+        if row.identity in rows:
+            twin = rows[row.identity].name
+            same = "is given twice" if twin == row.name else f"is the same as {twin!r}"
+            faults.add(at, f"row {row.name!r} {same}", "leave one of them out")
+            continue
+        rows[row.identity] = row
+    return list(rows.values())
+
+
+def parse_floor(text: str, faults: Faults, where: str) -> Floor | None:
+    """Read a glibc or macOS version."""
+    match = _FLOOR.fullmatch(text)
+    if match is None:
+        faults.add(where, f"not a version: {text!r}", 'expected "2.28" or the like')
+        return None
+    return int(match[1]), int(match[2] or 0)
+
+
+def parse_pythons(texts: Sequence[str], faults: Faults, where: str) -> list[PythonMinor]:
+    """Read Python versions; a patch release stands for its minor."""
+    found: list[PythonMinor] = []
+    for number, text in enumerate(texts):
+        match = _PYTHON.fullmatch(text.strip())
+        if match is None or match[1] != "3":
+            faults.add(
+                f"{where}[{number}]", f"not a Python version: {text!r}", 'expected "3.12" or so'
+            )
+            continue
+        found.append((int(match[1]), int(match[2])))
+    return list(dict.fromkeys(found))
+
+
+def choose_pythons(
+    stated: Sequence[str],
+    stated_where: str,
+    *,
+    python_version_file: str | None,
+    requires_python: str | None,
+    catalog: Catalog,
+    faults: Faults,
+) -> tuple[list[PythonMinor], SpecifierSet | None]:
+    """Say which minors to lock for, and what the project itself requires.
+
+    What is stated, else the first line of ``.python-version``, else every minor that
+    requires-python and the catalogue allow.
+    """
+    limits: SpecifierSet | None = None
+    if requires_python is not None:
+        try:
+            limits = SpecifierSet(requires_python)
+        except InvalidSpecifier:
+            faults.add("project.requires-python", f"not a version specifier: {requires_python!r}")
+    if stated:
+        pythons = parse_pythons(stated, faults, stated_where)
+    elif python_version_file is not None and python_version_file.split():
+        stated_where = ".python-version"
+        pythons = parse_pythons(python_version_file.split()[:1], faults, stated_where)
+    else:
+        allowed = [one for one in catalog.pythons if limits is None or _admits(limits, one)]
+        if not allowed:
+            known = ", ".join(map(render_minor, catalog.pythons))
+            faults.add(
+                "project.requires-python",
+                f"no Python that PyTorch has wheels for ({known}) is in {requires_python!r}",
+                "widen it, or state the Pythons in tool.lockforge.python",
+            )
+        return allowed, limits
+    for python in pythons:
+        if limits is not None and not _admits(limits, python):
+            faults.add(
+                stated_where,
+                f"Python {render_minor(python)} is outside of requires-python {requires_python!r}",
+                "change one of the two",
+            )
+    return pythons, limits
+
+
+def _admits(limits: SpecifierSet, minor: PythonMinor) -> bool:
+    """Whether some patch release of *minor* is within *limits*."""
+    named = [int(part) for clause in limits for part in clause.version.split(".")[2:3] if part.isdigit()]
+    patches = {0, 999, *named, *(patch + 1 for patch in named)}
+    return any(
+        limits.contains(f"{render_minor(minor)}.{patch}", prereleases=True) for patch in patches
+    )
+
+
+def build_matrix(
+    rows: Sequence[Row], pythons: Sequence[PythonMinor], floors: Mapping[str, Floor]
+) -> Matrix:
+    """Put the floors in and cross the rows with the Pythons."""
+    placed = [
+        replace(row, platform=replace(row.platform, floor=floors[row.name]))
+        if row.name in floors
+        else row
+        for row in rows
+    ]
+    return Matrix(
+        targets=tuple(Target(row=row, python=python) for row in placed for python in pythons)
+    )
+
+

@@ -1,0 +1,199 @@
+"""The matrix a lock holds -> text for people, from the lock alone.
+
+No hashes and no addresses of files, in an order of its own, so that it can be read and compared.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from lockforge.model.accelerator import names_accelerator
+from lockforge.model.matrix import parse_minor
+from lockforge.standards.pylock import locked_rows
+from lockforge.standards.selection import select
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from packaging.pylock import Pylock
+    from packaging.version import Version
+
+    from lockforge.model.lock import LockedRow
+
+WIDTH = 100
+"""Columns a line keeps within, except where one word is longer."""
+_UNITS = ("B", "kB", "MB", "GB")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatrixReport:
+    """What the report says, before it is words."""
+
+    rows: tuple[LockedRow, ...]
+    versions: dict[str, dict[str, tuple[Version, ...]]]
+    """By package and row, sorted."""
+    skew: tuple[tuple[str, tuple[tuple[str, tuple[str, ...]], ...]], ...]
+    """Package, then (public version, the rows that have it), oldest first."""
+    gaps: tuple[tuple[str, tuple[str, ...]], ...]
+    """A requirement of the project that some rows do not have, with those rows."""
+    additions: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def matrix_report(lock: Pylock, data: dict[str, Any], *, where: str) -> MatrixReport:
+    """Read the report out of a lock of ours; raises LockSyntaxError or LockSelectionError."""
+    rows = locked_rows(data, where=where)
+    own_extras = [extra for extra in lock.extras or () if not names_accelerator(extra)]
+    versions: dict[str, dict[str, set[Version]]] = {}
+    for row in rows:
+        for python in map(parse_minor, row.pythons):
+            selected = select(
+                lock,
+                row.placed,
+                python,
+                extras=[*([row.extra] if row.extra else []), *own_extras],
+                groups=lock.dependency_groups or (),
+            )
+            for name, (package, _) in selected.items():
+                if package.version is not None:
+                    by_row = versions.setdefault(name, {})
+                    by_row.setdefault(row.name, set()).add(package.version)
+    table = data["tool"]["lockforge"] if rows else {}
+    sorted_versions = {
+        name: {row: tuple(sorted(found)) for row, found in by_row.items()}
+        for name, by_row in sorted(versions.items())
+    }
+    return MatrixReport(
+        rows=rows,
+        versions=sorted_versions,
+        skew=tuple(_skew(sorted_versions)),
+        gaps=tuple(_gaps(table.get("requirements", ()), sorted_versions, rows)),
+        additions=tuple(table.get("additions", ())),
+        notes=tuple(table.get("notes", ())),
+    )
+
+
+def _skew(
+    versions: dict[str, dict[str, tuple[Version, ...]]],
+) -> list[tuple[str, tuple[tuple[str, tuple[str, ...]], ...]]]:
+    """Find the packages whose public version differs between rows."""
+    found = []
+    for name, by_row in versions.items():
+        rows_of: dict[tuple[str, ...], list[str]] = {}
+        for row, held in sorted(by_row.items(), key=lambda pair: pair[1]):
+            public = tuple(dict.fromkeys(version.public for version in held))
+            rows_of.setdefault(public, []).append(row)
+        if len(rows_of) > 1:
+            sides = tuple((" / ".join(one), tuple(rows)) for one, rows in rows_of.items())
+            found.append((name, sides))
+    return found
+
+
+def _gaps(
+    requirements: Sequence[str],
+    versions: dict[str, dict[str, tuple[Version, ...]]],
+    rows: Sequence[LockedRow],
+) -> list[tuple[str, tuple[str, ...]]]:
+    names = set()
+    for text in requirements:
+        row, colon, _ = text.partition(": ")
+        if colon and row in {one.name for one in rows}:
+            continue
+        names.add(canonicalize_name(Requirement(text.partition(" [")[0]).name))
+    return [
+        (name, missing)
+        for name in sorted(names)
+        if (missing := tuple(row.name for row in rows if row.name not in versions.get(name, {})))
+    ]
+
+
+def render_matrix(report: MatrixReport) -> str:
+    """Write the report as plain text."""
+    columns: list[tuple[str, Callable[[LockedRow], str]]] = [
+        ("row", lambda row: row.name),
+        ("torch", lambda row: row.torch or "-"),
+        ("python", lambda row: " ".join(row.pythons)),
+        ("packages", lambda row: str(row.packages)),
+        ("download", _render_download),
+        ("driver", lambda row: f">= {row.min_driver}" if row.min_driver else "-"),
+    ]
+    cells = [[title for title, _ in columns]]
+    cells += [[render(row) for _, render in columns] for row in report.rows]
+    lines = _table(cells)
+    lines += _section("select", [_render_selection(row) for row in report.rows if row.extra])
+    lines += _section("GPU architectures", _render_architectures(report.rows))
+    lines += _section(
+        "skew",
+        [
+            f"{name} " + " vs ".join(f"{version} ({', '.join(rows)})" for version, rows in sides)
+            for name, sides in report.skew
+        ],
+    )
+    lines += _section("gaps", [f"{name}: not in {', '.join(rows)}" for name, rows in report.gaps])
+    lines += _section("added by lockforge", list(report.additions))
+    lines += _section("notes", list(report.notes))
+    return "\n".join(lines) + "\n"
+
+
+def _table(cells: list[list[str]]) -> list[str]:
+    widths = [max(len(line[column]) for line in cells) for column in range(len(cells[0]))]
+    return [
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        for line in cells
+    ]
+
+
+def _section(title: str, entries: list[str]) -> list[str]:
+    """Write a titled list, each entry folded to the width with its rest indented."""
+    if not entries:
+        return []
+    lines = ["", f"{title}:"]
+    for entry in entries:
+        line = " "
+        for word in entry.split(" "):
+            if len(line) + 1 + len(word) > WIDTH and line.strip():
+                lines.append(line)
+                line = "   "
+            line += f" {word}"
+        lines.append(line)
+    return lines
+
+
+def _render_download(row: LockedRow) -> str:
+    size = render_size(row.size) if row.size else ""
+    if not row.unsized:
+        return size or "-"
+    files = "file" if row.unsized == 1 else "files"
+    unsized = f"{row.unsized} {files} of unknown size"
+    return f"{size} + {unsized}" if size else unsized
+
+
+def _render_selection(row: LockedRow) -> str:
+    return f"{row.name}: extra {row.extra}"
+
+
+def _render_architectures(rows: Sequence[LockedRow]) -> list[str]:
+    alike: dict[str, list[str]] = {}
+    for row in rows:
+        if row.gpu_architectures:
+            text = " ".join(row.gpu_architectures)
+            if row.gpu_ptx:
+                text += f" + PTX {' '.join(row.gpu_ptx)}"
+            if row.judged_by:
+                text += f" (as torch {row.judged_by}: its own are not in the catalogue)"
+            alike.setdefault(text, []).append(row.name)
+    return [f"{', '.join(names)}: {text}" for text, names in alike.items()]
+
+
+def render_size(size: int) -> str:
+    """Write bytes in decimal units, as indexes and disks count them."""
+    amount = float(size)
+    for unit in _UNITS[:-1]:
+        if amount < 1000:  # noqa: PLR2004
+            return f"{amount:.0f} {unit}"
+        amount /= 1000
+    return f"{amount:.1f} {_UNITS[-1]}"

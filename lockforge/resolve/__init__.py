@@ -1,0 +1,1 @@
+"""From a Target and the indexes to a Resolution, or to the reasons there is none."""

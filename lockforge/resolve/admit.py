@@ -1,0 +1,125 @@
+"""Which files of a listing exist for a Target, and why the others do not.
+
+Files are judged before versions are compared, so a version without a usable file does not exist
+for the row.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+
+from lockforge.model.accelerator import is_label
+from lockforge.model.matrix import PythonMinor, render_minor
+from lockforge.standards.environment import PATCHES
+from lockforge.standards.filenames import parse_sdist_name, parse_wheel_name
+from lockforge.standards.tags import tag_ranks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from packaging.version import Version
+
+    from lockforge.model.matrix import Target
+    from lockforge.model.release import DistributionFile, Listing
+
+# The date and time of RFC 3339 in UTC, without fraction and zone, compare as text.
+_TO_THE_SECOND = 19
+
+
+class Admitted(NamedTuple):
+    """One usable file; the best file of a version is its smallest `preference`."""
+
+    version: Version
+    file: DistributionFile
+    preference: tuple[int, int, tuple[int, str]]
+    """Wheels before sdists, the best tag, the highest build."""
+    requires_python: str | None
+    """Set where some patch releases of the minor are excluded."""
+
+
+class Refused(NamedTuple):
+    """One file that does not exist for the Target."""
+
+    version: Version
+    file: DistributionFile
+    reason: str
+
+
+@lru_cache(maxsize=4096)
+def python_fits(requires_python: str, minor: PythonMinor) -> Literal["all", "some", "none"]:
+    """Say how many patch releases of *minor* a Requires-Python admits; invalid ones admit all."""
+    try:
+        specifier = SpecifierSet(requires_python)
+    except InvalidSpecifier:
+        return "all"
+    patches = set(PATCHES)
+    for match in re.finditer(rf"\b{minor[0]}\.{minor[1]}\.(\d+)", requires_python):
+        patches |= {max(int(match[1]) - 1, 0), int(match[1]), int(match[1]) + 1}
+    answers = {
+        specifier.contains(f"{render_minor(minor)}.{patch}", prereleases=True) for patch in patches
+    }
+    if len(answers) > 1:
+        return "some"
+    return "all" if answers == {True} else "none"
+
+
+def _foreign_label(version: Version, accelerator: str) -> str | None:
+    """Give the accelerator a local version names where it is not the row's."""
+    if version.local is None:
+        return None
+    for label in re.findall(r"cu\d+|rocm\d+(?:\.\d+)*|cpu|xpu", version.local):
+        if is_label(label) and label != accelerator:
+            return str(label)
+    return None
+
+
+def judge(
+    listing: Listing, target: Target, *, family: bool, exclude_newer: str | None
+) -> Iterator[Admitted | Refused]:
+    """Judge every file of *listing* that is of its project, in the page's order."""
+    ranks = tag_ranks(target.row.platform, target.python)
+    accelerator = target.row.accelerator.label
+    for file in listing.files:
+        wheel = parse_wheel_name(file.filename) if file.is_wheel else None
+        if wheel is not None:
+            name, version = wheel.project, wheel.version
+        elif (sdist := parse_sdist_name(file.filename)) is not None and not file.is_wheel:
+            name, version = sdist
+        else:
+            continue
+        if name != listing.project:
+            continue
+        rank = ranks.rank(wheel.triple) if wheel else 0
+        if rank is None:
+            assert wheel is not None
+            yield Refused(version, file, f"no wheel for this row: {wheel.triple}")
+            continue
+        fits = "all"
+        if file.requires_python:
+            fits = python_fits(file.requires_python, target.python)
+            if fits == "none":
+                reason = f"needs Python {file.requires_python}"
+                yield Refused(version, file, reason)
+                continue
+        if family and (foreign := _foreign_label(version, accelerator)):
+            yield Refused(version, file, f"built for {foreign}")
+            continue
+        # Pages without upload times (PyTorch's older ones) cannot be judged by time.
+        if exclude_newer and file.upload_time and _newer(file.upload_time, exclude_newer):
+            yield Refused(version, file, f"uploaded {file.upload_time}, after exclude-newer")
+            continue
+        build = wheel.build if wheel else (0, "")
+        yield Admitted(
+            version,
+            file,
+            (0 if wheel else 1, rank, (-build[0], build[1])),
+            file.requires_python if fits == "some" else None,
+        )
+
+
+def _newer(upload_time: str, limit: str) -> bool:
+    return upload_time[:_TO_THE_SECOND] > limit[:_TO_THE_SECOND]

@@ -1,0 +1,281 @@
+"""The candidates of a package in a Target, and what each requires: asked once, remembered.
+
+Answers that only depend on the platform and the Python minor are shared by the rows that have
+them in common, which is what makes one more row cheap.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from packaging.utils import canonicalize_name
+
+from lockforge.errors import ConfigError, Fault, MetadataError, ProjectNotFoundError
+from lockforge.model.index import Route
+from lockforge.resolve.admit import Admitted, judge, python_fits
+from lockforge.resolve.need import Candidate, Need
+from lockforge.standards.markers import decide
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from packaging.requirements import Requirement
+    from packaging.utils import NormalizedName
+
+    from lockforge.catalog import Catalog, Rule
+    from lockforge.model.index import Index
+    from lockforge.model.matrix import PythonMinor, Row, Target
+    from lockforge.model.platforms import Platform
+    from lockforge.model.project import Project
+    from lockforge.model.release import Metadata
+    from lockforge.model.resolution import Preferred
+    from lockforge.ports import Repository
+
+
+class FileRefusedError(Exception):
+    """A candidate turned out unusable once its metadata was read; the solve starts again."""
+
+
+class Finder:
+    """Answers about packages for all Targets of one lock."""
+
+    def __init__(
+        self,
+        project: Project,
+        catalog: Catalog,
+        repository: Repository,
+        preferred: Mapping[Target, Mapping[str, Sequence[Preferred]]],
+    ) -> None:
+        self._project = project
+        # A version that is kept keeps its file, whatever was uploaded since.
+        self._kept = {
+            target: {
+                name: wanted[0].filename for name, wanted in by_name.items() if wanted[0].filename
+            }
+            for target, by_name in preferred.items()
+        }
+        self._catalog = catalog
+        self._repository = repository
+        self._routes: dict[tuple[str, str], Route] = {}
+        self._candidates: dict[tuple[object, ...], tuple[Candidate, ...]] = {}
+        self._needs: dict[tuple[object, ...], tuple[Need, ...]] = {}
+        self.refusals: dict[tuple[str, PythonMinor], str] = {}
+        """Why a file, by its address, was refused for a Python after its metadata was read."""
+
+    @property
+    def repository(self) -> Repository:
+        return self._repository
+
+    def route(self, name: NormalizedName, row: Row) -> Route:
+        """Say which index alone serves *name* in *row*."""
+        label = row.accelerator.label
+        key = (name, label)
+        if key not in self._routes:
+            self._routes[key] = self._find_route(name, label)
+        return self._routes[key]
+
+    def _find_route(self, name: NormalizedName, label: str) -> Route:
+        named = [user for user in self._project.user_indexes if user.routes(name, label)]
+        if len(named) > 1:
+            names = " and ".join(user.index.name for user in named)
+            raise ConfigError(
+                [
+                    Fault(
+                        where="tool.lockforge.index",
+                        message=f"{name} is routed to two indexes: {names}",
+                        hint="leave it in the `packages` of one, or limit their `accelerators`",
+                    )
+                ]
+            )
+        if named:
+            return Route(index=named[0].index)
+        if self._catalog.is_family(name):
+            fallback = self._project.default_index if self._catalog.falls_back(name) else None
+            return Route(
+                index=self._project.torch_indexes[label], fallback=fallback, family=True
+            )
+        return Route(index=self._project.default_index)
+
+    def candidates(self, name: NormalizedName, target: Target) -> tuple[Candidate, ...]:
+        """List the versions that exist for *target*, newest first, those with only an sdist last.
+
+        Raises an IndexAccessError other than "no such project".
+        """
+        route = self.route(name, target.row)
+        key = (
+            name,
+            route.index.url,
+            target.row.accelerator.label if route.family else None,
+            target.row.platform,
+            target.python,
+            self._kept[target].get(name),
+        )
+        if key not in self._candidates:
+            self._candidates[key] = self._find_candidates(name, target, route)
+        return self._candidates[key]
+
+    def _find_candidates(
+        self, name: NormalizedName, target: Target, route: Route
+    ) -> tuple[Candidate, ...]:
+        best = self._best_files(name, target, route.index, family=route.family)
+        if route.fallback is not None:
+            best = self._best_files(name, target, route.fallback, family=True) | best
+        return tuple(
+            sorted(
+                best.values(),
+                key=lambda candidate: (candidate.file.is_wheel, candidate.version),
+                reverse=True,
+            )
+        )
+
+    def _best_files(
+        self, name: NormalizedName, target: Target, index: Index, *, family: bool
+    ) -> dict[object, Candidate]:
+        try:
+            listing = self._repository.listing(index, name)
+        except ProjectNotFoundError:
+            return {}
+        kept = self._kept[target].get(name)
+        best: dict[object, Admitted] = {}
+        for judged in judge(
+            listing, target, family=family, exclude_newer=self._project.exclude_newer
+        ):
+            if not isinstance(judged, Admitted):
+                continue
+            if (judged.file.url, target.python) in self.refusals:
+                continue
+            known = best.get(judged.version)
+            if judged.file.filename == kept or known is None:
+                best[judged.version] = judged
+            elif known.file.filename != kept and judged.preference < known.preference:
+                best[judged.version] = judged
+        return {
+            version: Candidate(
+                name=name,
+                version=chosen.version,
+                file=chosen.file,
+                index=index,
+                requires_python=chosen.requires_python,
+            )
+            for version, chosen in best.items()
+        }
+
+    def prefetch_pages(self, wanted: Iterable[tuple[NormalizedName, Target]]) -> None:
+        """Get the pages of names in Targets at once, with those they may fall back to."""
+        pages: dict[tuple[str, str], tuple[Index, NormalizedName]] = {}
+        for name, target in wanted:
+            route = self.route(name, target.row)
+            for index in (route.index, route.fallback):
+                if index is not None:
+                    pages[index.url, name] = (index, name)
+        self._repository.prefetch([pages[key] for key in sorted(pages)], [])
+
+    def prefetch_metadata(self, candidates: Iterable[Candidate]) -> None:
+        """Get the metadata of candidates at once."""
+        files = {
+            one.file.url: (one.index, one.file)
+            for one in candidates
+            if not self._stated(one)
+        }
+        self._repository.prefetch([], [files[url] for url in sorted(files)])
+
+    def refuse(self, candidate: Candidate, target: Target, reason: str) -> None:
+        """Strike a file out for the Python of *target* and forget what was built on it."""
+        self.refusals[candidate.file.url, target.python] = reason
+        self._candidates = {
+            key: found for key, found in self._candidates.items() if key[0] != candidate.name
+        }
+
+    def metadata(self, candidate: Candidate) -> Metadata:
+        """Give the metadata of the candidate's own file, or what the user states for it."""
+        stated = self._stated(candidate)
+        return stated or self._repository.metadata(candidate.index, candidate.file)
+
+    def _stated(self, candidate: Candidate) -> Metadata | None:
+        """Give what the user states for the version, with or without its local part."""
+        stated = self._project.metadata
+        exact = stated.get((candidate.name, str(candidate.version)))
+        return exact or stated.get((candidate.name, candidate.version.public))
+
+    def needs(self, candidate: Candidate, target: Target) -> tuple[Need, ...]:
+        """List what *candidate* requires in *target*, sorted by name.
+
+        Strikes the file out and raises FileRefusedError when its metadata rules it out.
+        """
+        platform, python = target.row.platform, target.python
+        key = (candidate.index.url, candidate.file.url, candidate.extra, platform, python)
+        if key not in self._needs:
+            try:
+                self._needs[key] = self._find_needs(candidate, platform, python)
+            except MetadataError as error:
+                self.refuse(candidate, target, error.message)
+                raise FileRefusedError(candidate.file.filename) from error
+        return self._needs[key]
+
+    def _find_needs(
+        self, candidate: Candidate, platform: Platform, python: PythonMinor
+    ) -> tuple[Need, ...]:
+        metadata = self.metadata(candidate)
+        where = candidate.file.filename
+        if metadata.version.public != candidate.version.public:
+            raise MetadataError(
+                f"its metadata says version {metadata.version}",
+                where=where,
+                hint="exclude this version, or report it to the project",
+            )
+        wanted = metadata.requires_python
+        if wanted and python_fits(wanted, python) == "none":
+            raise MetadataError(f"its metadata needs Python {wanted}", where=where)
+        needs: list[Need] = []
+        for requirement in metadata.requires_dist:
+            condition = self._condition(requirement, platform, python, candidate.extra)
+            if condition is None:
+                continue
+            if requirement.url:
+                raise MetadataError(
+                    f"{candidate.name} requires {requirement.name} by a direct URL, "
+                    "which only the project itself may do",
+                    where=where,
+                )
+            needs.extend(split_extras(requirement, condition=condition))
+        needs.sort(key=lambda need: (need.identifier, need.text))
+        return tuple(needs)
+
+    @staticmethod
+    def _condition(
+        requirement: Requirement, platform: Platform, python: PythonMinor, extra: str
+    ) -> str | None:
+        """Give what is open of a requirement's marker, None where it does not hold."""
+        if requirement.marker is None:
+            return None if extra else ""
+        marker = str(requirement.marker)
+        if extra and "extra" not in marker:
+            # It holds without the extra too, where the package itself brings it in.
+            return None
+        decided = decide(marker, platform, python, extra)
+        if decided is False:
+            return None
+        return "" if decided is True else decided
+
+    def rules(self, candidate: Candidate) -> tuple[Rule, ...]:
+        """List the rules of the catalogue that hold for the candidate."""
+        if candidate.extra:
+            return ()
+        return tuple(
+            rule
+            for rule in self._catalog.rules
+            if rule.applies(candidate.name, candidate.version)
+        )
+
+
+def split_extras(requirement: Requirement, *, condition: str = "") -> Iterator[Need]:
+    """Read one requirement as the needs for the package and for each extra it asks for."""
+    extras = f"[{','.join(sorted(requirement.extras))}]" if requirement.extras else ""
+    for extra in ("", *sorted(map(canonicalize_name, requirement.extras))):
+        yield Need(
+            name=canonicalize_name(requirement.name),
+            extra=extra,
+            specifier=requirement.specifier,
+            text=f"{requirement.name}{extras}{requirement.specifier}",
+            condition=condition,
+        )

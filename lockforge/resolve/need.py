@@ -1,0 +1,75 @@
+"""What resolvelib passes around: needs, candidates, and their identifiers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeAlias
+
+from packaging.specifiers import SpecifierSet
+
+if TYPE_CHECKING:
+    from packaging.utils import NormalizedName
+    from packaging.version import Version
+
+    from lockforge.model.index import Index
+    from lockforge.model.release import DistributionFile
+    from lockforge.model.resolution import Addition
+
+Identifier: TypeAlias = str
+"""A project's name, or ``name[extra]`` for what one extra of it brings in."""
+
+
+def identify(name: str, extra: str) -> Identifier:
+    """Give the identifier of a package, or of one extra of it."""
+    return f"{name}[{extra}]" if extra else name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Need:
+    """One requirement as it stands in one Target, for a package or one extra of it."""
+
+    name: NormalizedName
+    extra: str = ""
+    specifier: SpecifierSet
+    text: str
+    """As its author wrote it."""
+    condition: str = ""
+    """What the Target leaves open of its marker."""
+    addition: Addition | None = None
+    """Set when a rule of the catalogue asks for it."""
+
+    @property
+    def identifier(self) -> Identifier:
+        return identify(self.name, self.extra)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether it pins one version, which is what admits a yanked file (PEP 592)."""
+        return any(
+            clause.operator == "===" or (clause.operator == "==" and ".*" not in clause.version)
+            for clause in self.specifier
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """One version of a package by the one file a Target would install, or one extra of it."""
+
+    name: NormalizedName
+    version: Version
+    file: DistributionFile
+    index: Index
+    extra: str = ""
+    requires_python: str | None = None
+    """Kept where it excludes some patch releases of the Target's minor."""
+
+    @property
+    def identifier(self) -> Identifier:
+        return identify(self.name, self.extra)
+
+    def with_extra(self, extra: str) -> Candidate:
+        """Give what *extra* of this very file brings in."""
+        return replace(self, extra=extra)
+
+    def __str__(self) -> str:
+        return f"{self.identifier} {self.version}"

@@ -1,0 +1,1 @@
+"""One packaging specification a module, pure: text or dict in, values out."""

@@ -1,0 +1,177 @@
+"""PEP 508 markers seen from a Target: decided, or what is left of them.
+
+A Target fixes the platform and the Python minor, not the patch release or the kernel. A marker
+on those is neither true nor false there; `decide` gives what remains once all that is known is
+put in. Markers have no negation, so atoms can be decided one by one.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from packaging.markers import Marker
+
+from lockforge.standards.environment import (
+    OPEN_VARIABLES,
+    PATCHES,
+    decided_environment,
+    host_environment,
+)
+
+if TYPE_CHECKING:
+    from lockforge.model.matrix import PythonMinor
+    from lockforge.model.platforms import Platform
+
+_TOKEN = re.compile(
+    r"\s*(?:(?P<paren>[()])|(?P<joint>and|or)(?![\w.])"
+    r"|(?P<operator>not\s+in|in(?![\w.])|===|==|!=|<=|>=|~=|<|>)"
+    r"|(?P<value>\"[^\"]*\"|'[^']*'|[A-Za-z_][\w.]*))"
+)
+_PYTHON_VARIABLES = ("python_full_version", "implementation_version")
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """One comparison, as text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Comparisons and groups joined by one word."""
+
+    joint: Literal["and", "or"]
+    members: tuple[Node, ...]
+
+
+Node: TypeAlias = Atom | Group
+
+
+def parse(marker: str) -> Node:
+    """Read the normalized text of a valid marker; `and` binds tighter than `or`."""
+    tokens = [match for match in _TOKEN.finditer(marker)]
+    node, rest = _parse_or(tokens, 0)
+    assert rest == len(tokens), marker
+    return node
+
+
+def _parse_or(tokens: list[re.Match[str]], at: int) -> tuple[Node, int]:
+    member, at = _parse_and(tokens, at)
+    members = [member]
+    while at < len(tokens) and tokens[at]["joint"] == "or":
+        member, at = _parse_and(tokens, at + 1)
+        members.append(member)
+    return join("or", members), at
+
+
+def _parse_and(tokens: list[re.Match[str]], at: int) -> tuple[Node, int]:
+    member, at = _parse_atom(tokens, at)
+    members = [member]
+    while at < len(tokens) and tokens[at]["joint"] == "and":
+        member, at = _parse_atom(tokens, at + 1)
+        members.append(member)
+    return join("and", members), at
+
+
+def _parse_atom(tokens: list[re.Match[str]], at: int) -> tuple[Node, int]:
+    if tokens[at]["paren"] == "(":
+        node, at = _parse_or(tokens, at + 1)
+        return node, at + 1
+    words = (match[match.lastgroup or 0] for match in tokens[at : at + 3])
+    return Atom(" ".join(_requote(word) for word in words)), at + 3
+
+
+def _requote(word: str) -> str:
+    # A value holds no quote of its own kind; single quotes read well inside TOML strings.
+    if word.startswith('"') and "'" not in word:
+        return f"'{word[1:-1]}'"
+    return word
+
+
+def join(joint: Literal["and", "or"], members: list[Node]) -> Node:
+    """Join nodes, flattening groups of the same joint and dropping repetitions."""
+    flat: dict[Node, None] = {}
+    for member in members:
+        if isinstance(member, Group) and member.joint == joint:
+            flat.update(dict.fromkeys(member.members))
+        else:
+            flat[member] = None
+    if len(flat) == 1:
+        return next(iter(flat))
+    return Group(joint, tuple(flat))
+
+
+def render(node: Node) -> str:
+    """Write a node with no more parentheses than the grammar needs."""
+    if isinstance(node, Atom):
+        return node.text
+    parts = [
+        f"({render(member)})"
+        if isinstance(member, Group) and node.joint == "and"
+        else render(member)
+        for member in node.members
+    ]
+    return f" {node.joint} ".join(parts)
+
+
+def conjoin(*markers: str) -> str:
+    """Join marker texts by `and`; an empty text is the marker that always holds."""
+    nodes = [parse(marker) for marker in markers if marker]
+    return render(join("and", nodes)) if nodes else ""
+
+
+def disjoin(*markers: str) -> str:
+    """Join marker texts by `or`; an empty text is the marker that always holds."""
+    if not all(markers):
+        return ""
+    return render(join("or", [parse(marker) for marker in markers]))
+
+
+@lru_cache(maxsize=65536)
+def decide(
+    marker: str, platform: Platform, python: PythonMinor, extra: str = ""
+) -> Literal[True, False] | str:
+    """Evaluate *marker* for a Target: True, False, or the text of what it leaves open."""
+    if not any(variable in marker for variable in OPEN_VARIABLES):
+        environment = {**decided_environment(platform, python), "extra": extra}
+        return Marker(marker).evaluate_prepared(environment)
+    node = _reduce(parse(marker), platform, python, extra)
+    return node if isinstance(node, bool) else render(node)
+
+
+def _reduce(node: Node, platform: Platform, python: PythonMinor, extra: str) -> Node | bool:
+    if isinstance(node, Atom):
+        return _decide_atom(node, platform, python, extra)
+    absorbing = node.joint == "or"
+    kept: list[Node] = []
+    for member in node.members:
+        reduced = _reduce(member, platform, python, extra)
+        if reduced is absorbing:
+            return absorbing
+        if not isinstance(reduced, bool):
+            kept.append(reduced)
+    return join(node.joint, kept) if kept else not absorbing
+
+
+def _decide_atom(atom: Atom, platform: Platform, python: PythonMinor, extra: str) -> Node | bool:
+    marker = Marker(atom.text)
+    words = atom.text.split()
+    opened = [variable for variable in OPEN_VARIABLES if variable in words]
+    if not opened:
+        environment = {**decided_environment(platform, python), "extra": extra}
+        return marker.evaluate_prepared(environment)
+    if opened[0] not in _PYTHON_VARIABLES:
+        return atom
+    # The answer can only change beside a patch release that the atom names.
+    patches = set(PATCHES)
+    for match in re.finditer(rf"\b{python[0]}\.{python[1]}\.(\d+)", atom.text):
+        patch = int(match[1])
+        patches |= {max(patch - 1, 0), patch, patch + 1}
+    answers = {
+        marker.evaluate_prepared(host_environment(platform, python, patch)) for patch in patches
+    }
+    return answers.pop() if len(answers) == 1 else atom

@@ -1,0 +1,104 @@
+"""What a lock installs in one environment: exactly one entry per name, or an error."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from packaging.markers import Marker
+from packaging.pylock import PackageSdist, PackageWheel, PylockSelectError
+
+from lockforge.errors import LockSelectionError
+from lockforge.standards.environment import host_environment
+from lockforge.standards.tags import target_tags
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Set
+
+    from packaging.pylock import Package, PackageArchive, PackageDirectory, PackageVcs, Pylock
+
+    from lockforge.model.matrix import PythonMinor
+    from lockforge.model.platforms import Platform
+
+_HINT = "restore the lock from version control, or run `lockforge lock`"
+
+Source: TypeAlias = "PackageVcs | PackageDirectory | PackageArchive | PackageWheel | PackageSdist"
+
+
+def select(
+    lock: Pylock,
+    platform: Platform,
+    python: PythonMinor,
+    *,
+    extras: Collection[str] = (),
+    groups: Collection[str] = (),
+    patch: int = 0,
+) -> dict[str, tuple[Package, Source]]:
+    """Select by name what a host of *platform* would install.
+
+    Raises LockSelectionError where an installer must refuse: no environment, two entries of one
+    name, no usable file, an extra or group the lock does not have, a dependency left out.
+    """
+    environment = host_environment(platform, python, patch)
+    try:
+        found = list(
+            lock.select(
+                environment=environment,  # type: ignore[arg-type]
+                tags=target_tags(platform, python),
+                extras=extras,
+                dependency_groups=groups,
+            )
+        )
+    except PylockSelectError as error:
+        raise LockSelectionError(
+            _name_versions(lock, error),
+            where=f"{platform.name}, Python {environment['python_full_version']}",
+            hint=_HINT,
+        ) from error
+    selected = {package.name: (package, source) for package, source in found}
+    _check_closed(
+        selected,
+        {**environment, "extras": frozenset(extras), "dependency_groups": frozenset(groups)},
+    )
+    return selected
+
+
+def _name_versions(lock: Pylock, error: PylockSelectError) -> str:
+    """Say the versions too where several entries of one name were selected."""
+    text = str(error)
+    for name in {package.name for package in lock.packages}:
+        if text.startswith(f"Multiple packages with the name {name!r}"):
+            versions = sorted(str(one.version) for one in lock.packages if one.name == name)
+            return f"several entries of {name} apply at once: {' and '.join(versions)}"
+    return text
+
+
+def _check_closed(
+    selected: dict[str, tuple[Package, Source]], environment: Mapping[str, str | Set[str]]
+) -> None:
+    """Demand that what the selected entries depend on is selected too.
+
+    A dependency names its entry's marker where it is not for every environment of its parent, so
+    an entry that is missing can be told from one that is not meant.
+    """
+    for package, _ in selected.values():
+        named: dict[str, list[Mapping[str, Any]]] = {}
+        for dependency in package.dependencies or ():
+            named.setdefault(dependency["name"], []).append(dependency)
+        for name, dependencies in named.items():
+            if name in selected:
+                version = str(selected[name][0].version)
+                if all(one.get("version", version) == version for one in dependencies):
+                    continue
+                wanted = {one["version"] for one in dependencies if "version" in one}
+                if version in wanted:
+                    continue
+                raise _incomplete(f"{name} {version} is not what {package.name} depends on")
+            if any(
+                "marker" not in one or Marker(one["marker"]).evaluate(environment, "lock_file")
+                for one in dependencies
+            ):
+                raise _incomplete(f"{package.name} depends on {name}, of which no entry applies")
+
+
+def _incomplete(message: str) -> LockSelectionError:
+    return LockSelectionError(message, hint=_HINT)
