@@ -24,6 +24,7 @@ from lockforge.model.platforms import PLATFORMS, Platform
 if TYPE_CHECKING:
     from packaging.version import Version
 
+_SHAPES: dict[type, str] = {dict: "a mapping", list: "a list"}
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -183,33 +184,50 @@ def _find_faults(user: Any, where: str) -> list[Fault]:
         return []
     if not isinstance(user, dict):
         return [Fault(where=where, message="expected a mapping at the top")]
-    known = _packaged()
-    faults = [
-        Fault(where=str(key), message="unknown key", hint=f"expected one of {', '.join(known)}")
-        for key in user
-        if key not in known
+    # The details of a key of the wrong shape cannot be looked at.
+    return _shape_faults(user) or [
+        *_accelerator_faults(user.get("accelerators", {})),
+        *_rule_faults(user.get("rules", [])),
     ]
+
+
+def _shape_faults(user: dict[str, Any]) -> list[Fault]:
+    known = _packaged()
+    faults = []
     for key, value in user.items():
-        if key in known and type(value) is not type(known[key]):
-            wanted = {dict: "a mapping", list: "a list"}.get(type(known[key]), "a number")
+        if key not in known:
+            hint = f"expected one of {', '.join(known)}"
+            faults.append(Fault(where=str(key), message="unknown key", hint=hint))
+        elif type(value) is not type(known[key]):
+            wanted = _SHAPES.get(type(known[key]), "a number")
             faults.append(Fault(where=str(key), message=f"expected {wanted}"))
-    if faults:
-        return faults
-    for label, fact in user.get("accelerators", {}).items():
+    return faults
+
+
+def _accelerator_faults(accelerators: dict[str, Any]) -> list[Fault]:
+    faults = []
+    for label, fact in accelerators.items():
+        at = f"accelerators.{label}"
         if not is_label(str(label)):
-            faults.append(Fault(where=f"accelerators.{label}", message="not an accelerator label"))
-        for name in (fact or {}).get("platforms", ()):
-            if name not in PLATFORMS:
-                where_ = f"accelerators.{label}.platforms"
-                faults.append(Fault(where=where_, message=f"unknown platform {name!r}"))
-    for number, rule in enumerate(user.get("rules", ())):
+            faults.append(Fault(where=at, message="not an accelerator label"))
+        faults += [
+            Fault(where=f"{at}.platforms", message=f"unknown platform {name!r}")
+            for name in (fact or {}).get("platforms", ())
+            if name not in PLATFORMS
+        ]
+    return faults
+
+
+def _rule_faults(rules: list[Any]) -> list[Fault]:
+    faults = []
+    for number, rule in enumerate(rules):
+        at = f"rules[{number}]"
         missing = {"package", "versions", "requires", "reason", "source"} - set(rule)
         if missing:
-            message = f"missing {', '.join(sorted(missing))}"
-            faults.append(Fault(where=f"rules[{number}]", message=message))
+            faults.append(Fault(where=at, message=f"missing {', '.join(sorted(missing))}"))
             continue
         try:
             SpecifierSet(rule["versions"])
         except InvalidSpecifier as error:
-            faults.append(Fault(where=f"rules[{number}].versions", message=str(error)))
+            faults.append(Fault(where=f"{at}.versions", message=str(error)))
     return faults

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import click
 
 from lockforge import __version__
-from lockforge.adapters.files import read_text, write_atomically
-from lockforge.adapters.project_files import lock_path, names_in, read_pyproject, to_file_url
+from lockforge.adapters.files import read_pyproject, read_text, write_atomically
+from lockforge.adapters.paths import lock_path, names_in, to_file_url
 from lockforge.adapters.terminal import NoProgress, TerminalProgress
 from lockforge.catalog import load_catalog
 from lockforge.commands.lock import LockRequest, current_reasons, lock
@@ -55,7 +55,7 @@ def _several(_context: click.Context, _option: click.Parameter, values: object) 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="lockforge")
 def commands() -> None:
-    """One pylock.toml for every platform and accelerator of a PyTorch project.
+    r"""One pylock.toml for every platform and accelerator of a PyTorch project.
 
     \b
     Example:
@@ -145,7 +145,7 @@ def lock_command(
     check: bool,
     quiet: bool,
 ) -> int:
-    """Resolve every row of the matrix into one proved pylock.toml, and print the matrix.
+    r"""Resolve every row of the matrix into one proved pylock.toml, and print the matrix.
 
     Requirements come from the command line, else from -r files, else from pyproject.toml.
 
@@ -196,7 +196,7 @@ def lock_command(
     if outcome.text != request.previous:
         write_atomically(path, outcome.text)
     if not quiet:
-        click.echo(report(outcome.text, where=str(path)), nl=False)
+        click.echo(report(outcome.text, catalog, where=str(path)), nl=False)
         change = "is current" if not outcome.reasons else "is unchanged"
         click.echo(f"\n{path} {'is written' if outcome.text != request.previous else change}")
     return _SUCCESS
@@ -218,7 +218,7 @@ def _check(request: LockRequest, *, quiet: bool) -> int:
 @click.argument("lock_file", required=False, type=click.Path(dir_okay=False, path_type=Path))
 @_project_option
 def report_command(*, lock_file: Path | None, project: Path) -> int:
-    """Print the matrix a lock holds, from the lock alone.
+    r"""Print the matrix a lock holds, from the lock alone.
 
     \b
     Example:
@@ -229,7 +229,7 @@ def report_command(*, lock_file: Path | None, project: Path) -> int:
     text = read_text(path, LockError)
     if text is None:
         raise UsageError("there is no lock", where=str(path), hint="run `lockforge lock` first")
-    click.echo(report(text, where=str(path)), nl=False)
+    click.echo(report(text, _catalog(), where=str(path)), nl=False)
     return _SUCCESS
 
 
@@ -297,9 +297,7 @@ def _repository(
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and give its exit status; prints every error meant for the user."""
     try:
-        status = commands.main(
-            args=list(arguments), prog_name="lockforge", standalone_mode=False
-        )
+        status = commands.main(args=list(arguments), prog_name="lockforge", standalone_mode=False)
     except LockforgeError as error:
         click.echo(render_error(error), err=True, nl=False)
         return error.exit_status

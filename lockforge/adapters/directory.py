@@ -5,13 +5,9 @@ from __future__ import annotations
 import hashlib
 import tarfile
 import zipfile
-from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import unquote, urlsplit
-from urllib.request import url2pathname
 
-from packaging.utils import canonicalize_name
-
+from lockforge.adapters.paths import path_of, project_of
 from lockforge.errors import (
     IndexUnavailableError,
     MalformedResponseError,
@@ -20,11 +16,11 @@ from lockforge.errors import (
 )
 from lockforge.model.release import DistributionFile, Listing
 from lockforge.standards.core_metadata import parse_metadata, parse_sdist_metadata
-from lockforge.standards.filenames import parse_sdist_name, parse_wheel_name
 from lockforge.standards.simple import parse_page, project_url
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     from packaging.utils import NormalizedName
 
@@ -32,11 +28,6 @@ if TYPE_CHECKING:
     from lockforge.model.release import Metadata
 
 _CHUNK = 1 << 20
-
-
-def path_of(url: str) -> Path:
-    """Give the path of a ``file:`` address."""
-    return Path(url2pathname(unquote(urlsplit(url).path)))
 
 
 def file_sha256(path: Path) -> str:
@@ -172,12 +163,3 @@ class DirectoryRepository:
         metadata: Iterable[tuple[Index, DistributionFile]],
     ) -> None:
         """Do nothing: files on disk are near."""
-
-
-def project_of(filename: str) -> NormalizedName | None:
-    """Give the project a distribution file is of; None for any other file."""
-    if filename.endswith(".whl"):
-        wheel = parse_wheel_name(filename)
-        return wheel.project if wheel else None
-    sdist = parse_sdist_name(filename)
-    return canonicalize_name(sdist[0]) if sdist else None

@@ -1,12 +1,14 @@
-"""Read text files; write one beside its place and rename it there."""
+"""The user's files: read text and TOML; write a file beside its place and rename it there."""
 
 from __future__ import annotations
 
 import os
 import tempfile
+import tomllib
 from pathlib import Path
+from typing import Any
 
-from lockforge.errors import LockforgeError, OutputError
+from lockforge.errors import ConfigError, Fault, LockforgeError, OutputError, UsageError
 
 
 def read_text(path: Path, error_kind: type[LockforgeError]) -> str | None:
@@ -21,8 +23,20 @@ def read_text(path: Path, error_kind: type[LockforgeError]) -> str | None:
         ) from error
 
 
+def read_pyproject(path: Path) -> dict[str, Any]:
+    """Read pyproject.toml; empty if there is none, ConfigError if it is not TOML."""
+    text = read_text(path, UsageError)
+    if text is None:
+        return {}
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        fault = Fault(where=str(path), message=f"not TOML: {error}")
+        raise ConfigError([fault], where=str(path)) from error
+
+
 def write_atomically(path: Path, text: str) -> None:
-    """Write *text* so that *path* holds the old or the new content at any moment.
+    r"""Write *text* so that *path* holds the old or the new content at any moment.
 
     Raises OutputError; the old content stays then. Line ends are ``\\n`` everywhere.
     """

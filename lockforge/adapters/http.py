@@ -48,9 +48,7 @@ class HttpClient:
         self._client = httpx.Client(
             follow_redirects=True,
             headers={"User-Agent": f"lockforge/{__version__}"},
-            limits=httpx.Limits(
-                max_connections=connections, max_keepalive_connections=connections
-            ),
+            limits=httpx.Limits(max_connections=connections, max_keepalive_connections=connections),
             timeout=httpx.Timeout(30.0, connect=10.0),
             transport=transport,
         )
@@ -183,10 +181,10 @@ class HttpClient:
                 time.sleep(min(float(asked) if asked.isdigit() else pause, _LONGEST_PAUSE))
             except httpx.TransportError as error:
                 if last:
-                    _unavailable(url, f"no answer: {error or type(error).__name__}", error)
+                    _unavailable(url, f"no answer: {_word(error)}", error)
                 time.sleep(pause)
             except (httpx.HTTPError, httpx.InvalidURL) as error:
-                _unavailable(url, f"no answer: {error or type(error).__name__}", error)
+                _unavailable(url, f"no answer: {_word(error)}", error)
             pause *= 4
         raise AssertionError("the last attempt returns or raises")
 
@@ -211,6 +209,11 @@ def _unavailable(url: str, message: str, error: Exception) -> NoReturn:
         if status in _FORBIDDEN
         else "check the address and the network, then try again",
     ) from error
+
+
+def _word(error: Exception) -> str:
+    """Say what went wrong; some of httpx's errors have a type and no text."""
+    return str(error) or type(error).__name__
 
 
 def _max_age(cache_control: str) -> float:

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lockforge.adapters.directory import (
-    project_of,
     read_metadata_member,
     read_sdist_metadata,
     read_wheel_metadata,
 )
 from lockforge.adapters.lazy_wheel import TAIL, RangeFile
+from lockforge.adapters.paths import project_of
 from lockforge.errors import (
     HashMismatchError,
     IndexUnavailableError,
@@ -157,7 +157,7 @@ class HttpRepository:
             return part[0]
 
         try:
-            with zipfile.ZipFile(RangeFile(*tail, fetch)) as wheel:  # type: ignore[arg-type]
+            with zipfile.ZipFile(RangeFile(*tail, fetch)) as wheel:
                 text = read_metadata_member(wheel, where=file.filename)
         except (zipfile.BadZipFile, EOFError, OSError) as error:
             raise MetadataError(

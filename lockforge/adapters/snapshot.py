@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lockforge.errors import (
@@ -26,6 +25,7 @@ from lockforge.standards.simple import parse_page, project_url
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     from packaging.utils import NormalizedName
 
@@ -92,9 +92,7 @@ class SnapshotRepository:
                     where=str(folder / project / name),
                     hint="restore the snapshot from version control, or record it again",
                 ) from error
-            return parse_page(
-                body, content_type, project=project, url=url, index_url=index.url
-            )
+            return parse_page(body, content_type, project=project, url=url, index_url=index.url)
         if not folder.is_dir():
             raise IndexUnavailableError(
                 f"the snapshot has no index {index.url}",

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from lockforge.ports import Progress, Repository
     from lockforge.project.load import Loaded
 
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LockRequest:
     """What to lock, over what."""
@@ -156,9 +157,7 @@ def _complete(
     return completed
 
 
-def _kept(
-    file: DistributionFile, known: PackageWheel | PackageSdist | None
-) -> DistributionFile:
+def _kept(file: DistributionFile, known: PackageWheel | PackageSdist | None) -> DistributionFile:
     """Keep the address and hash that the previous lock has, whatever the page says now."""
     if known is None or known.url is None:
         return file
@@ -199,7 +198,9 @@ def _render(
         return LockedFile(name=file.filename, sha256=file.sha256, path=path, size=file.size)
 
     if not any(catalog.is_family(pin.name) for one in resolutions for pin in one.pins):
-        notes.append("no row needs a package of the PyTorch family: accelerators make no difference")
+        notes.append(
+            "no row needs a package of the PyTorch family: accelerators make no difference"
+        )
     lock_ = merge(
         project.matrix,
         resolutions,

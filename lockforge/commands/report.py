@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lockforge.errors import LockSyntaxError
 from lockforge.report.matrix import matrix_report, render_matrix
 from lockforge.standards.pylock import parse_pylock
 
+if TYPE_CHECKING:
+    from lockforge.catalog import Catalog
 
-def report(text: str, *, where: str) -> str:
+
+def report(text: str, catalog: Catalog, *, where: str) -> str:
     """Give the matrix of a lock as text; raises LockError where it cannot be read."""
     lock, data = parse_pylock(text, where=where)
-    found = matrix_report(lock, data, where=where)
+    found = matrix_report(lock, data, catalog, where=where)
     if not found.rows:
         raise LockSyntaxError(
             "the lock is by another tool and names no rows",

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from lockforge.model.release import DistributionFile
     from lockforge.model.resolution import Pin, Resolution
 
+
 class _Entry:
     """One lock entry in the making: the Targets it serves and the files they install."""
 
@@ -58,12 +59,10 @@ def merge(
     selector = Selector(matrix)
     entries = _entries(resolutions)
     markers = {entry: _marker(entry, selector) for entry in entries}
-    owners = {
+    owners: dict[tuple[Target, str], _Entry] = {
         (target, entry.name): entry for entry in entries for target in entry.pins
     }
-    packages = [
-        _package(entry, markers, entries, owners, resolutions, locate) for entry in entries
-    ]
+    packages = [_package(entry, markers, entries, owners, resolutions, locate) for entry in entries]
     packages.sort(key=lambda one: (one.name, one.version, one.index or "", one.marker))
     labels = {row.accelerator.extra for row in matrix.rows if selector.needs_extra(row)}
     return Lock(
@@ -208,9 +207,7 @@ def _environments(matrix: Matrix) -> tuple[str, ...]:
     return tuple(sorted(markers))
 
 
-def _requires_python(
-    pythons: Sequence[PythonMinor], stated: SpecifierSet | None
-) -> str:
+def _requires_python(pythons: Sequence[PythonMinor], stated: SpecifierSet | None) -> str:
     """Say which Pythons the lock really covers; minors have no gap but what is excluded here."""
     first, last = pythons[0], pythons[-1]
     clauses = [f">={render_minor(first)}", f"<{last[0]}.{last[1] + 1}"]

@@ -62,6 +62,7 @@ class Selector:
         for name in self._platforms:
             for clause in self._clauses(name, chosen):
                 clauses.setdefault(clause, []).append(name)
+        self._unite(clauses)
         nodes = [
             node
             for clause, names in clauses.items()
@@ -90,9 +91,27 @@ class Selector:
             for pythons, labels in by_pythons.items()
         ]
 
-    def _express(
-        self, clause: Clause, names: list[str], chosen: frozenset[Target]
-    ) -> Node | None:
+    def _unite(self, clauses: dict[Clause, list[str]]) -> None:
+        """Let a clause take over a narrower one whose platforms lack the labels it has more of."""
+        by_width = sorted(
+            (clause for clause in clauses if clause.labels is not None),
+            key=lambda clause: (len(clause.labels or ()), clause),
+        )
+        for place, narrow in enumerate(by_width):
+            for wide in by_width[place + 1 :]:
+                surplus = set(wide.labels or ()) - set(narrow.labels or ())
+                offered = {
+                    row.accelerator.label for name in clauses[narrow] for row in self._rows[name]
+                }
+                if (
+                    wide.pythons == narrow.pythons
+                    and set(narrow.labels or ()) <= set(wide.labels or ())
+                    and not surplus & offered
+                ):
+                    clauses[wide] += clauses.pop(narrow)
+                    break
+
+    def _express(self, clause: Clause, names: list[str], chosen: frozenset[Target]) -> Node | None:
         parts: list[Node] = []
         if clause.labels is not None:
             extras = sorted(label.replace(".", "-") for label in clause.labels)

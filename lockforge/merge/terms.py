@@ -18,12 +18,18 @@ Axis = tuple[tuple[tuple[str, str], ...], ...]
 
 
 class Term(NamedTuple):
-    """One expression with what is compared to find the shortest: fewest atoms, few ``!=``."""
+    """One expression with what is compared to find the shortest."""
 
     atoms: int
+    machines: int
+    """Atoms on the machine, which reads worse than the system and has several spellings."""
     negations: int
     text: str
     node: Node
+
+    @property
+    def length(self) -> tuple[int, int, int, str]:
+        return self[:4]
 
 
 def _atoms(axis: Axis) -> dict[str, None]:
@@ -44,7 +50,7 @@ def _terms(axis: Axis) -> dict[int, Term]:
 
     def offer(mask: int, term: Term) -> bool:
         known = best.get(mask)
-        if known is None or term[:3] < known[:3]:
+        if known is None or term.length < known.length:
             best[mask] = term
             return True
         return False
@@ -52,11 +58,9 @@ def _terms(axis: Axis) -> dict[int, Term]:
     for atom in _atoms(axis):
         marker = Marker(atom)
         mask = sum(
-            1 << place
-            for place, point in enumerate(axis)
-            if marker.evaluate_prepared(dict(point))
+            1 << place for place, point in enumerate(axis) if marker.evaluate_prepared(dict(point))
         )
-        offer(mask, Term(1, int("!=" in atom), atom, Atom(atom)))
+        offer(mask, Term(1, int("machine" in atom), int("!=" in atom), atom, Atom(atom)))
     improved = True
     while improved:
         improved = False
@@ -73,11 +77,15 @@ def _terms(axis: Axis) -> dict[int, Term]:
 
 
 def _joined(joint: Literal["and", "or"], left: Term, right: Term, known: Term | None) -> Term:
-    atoms, negations = left.atoms + right.atoms, left.negations + right.negations
-    if known is not None and (atoms, negations) > known[:2]:
+    counts = (
+        left.atoms + right.atoms,
+        left.machines + right.machines,
+        left.negations + right.negations,
+    )
+    if known is not None and counts > known[:3]:
         return known
     node = join(joint, sorted((left.node, right.node), key=render))
-    return Term(atoms, negations, render(node), node)
+    return Term(*counts, render(node), node)
 
 
 def express(axis: Axis, required: int, allowed: int) -> Node | None:
@@ -95,4 +103,4 @@ def express(axis: Axis, required: int, allowed: int) -> Node | None:
         if extra == 0:
             break
         extra = (extra - 1) & free
-    return min(found, key=lambda term: term[:3]).node
+    return min(found, key=lambda term: term.length).node

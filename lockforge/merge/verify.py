@@ -65,12 +65,12 @@ def _verify_target(
     open_ended = any(pin.condition for pin in resolution.pins)
     row_extra = (target.row.accelerator.extra,) if target.row.platform.name in shared else ()
     for patch in PATCHES if open_ended else (0,):
-        environment = {
+        environment: dict[str, str | frozenset[str]] = {
             **host_environment(target.row.platform, target.python, patch),
             "extras": frozenset(extras),
             "dependency_groups": frozenset(groups),
         }
-        expected = {
+        expected: dict[str, tuple[str, str, str | None]] = {
             pin.name: (str(pin.version), pin.file.filename, pin.file.sha256)
             for pin in resolution.pins
             if _holds(pin, environment)
@@ -88,7 +88,7 @@ def _verify_target(
             raise ProofError(
                 f"the lock does not serve {target.id}: {error.message}", hint=_REPORT
             ) from error
-        found = {
+        found: dict[str, tuple[str, str, str | None]] = {
             name: (str(package.version), source.filename, source.hashes["sha256"])  # type: ignore[union-attr]
             for name, (package, source) in selected.items()
         }

@@ -17,7 +17,7 @@ class Index:
     url: str
     """With a trailing slash for a simple index; a page or a directory for a flat one."""
     layout: Layout = "simple"
-    """``simple``: a page per project (PEP 503, 691); ``flat``: one page or folder with all files."""
+    """``simple``: a page per project (PEP 503, 691); ``flat``: one page or folder for all."""
     forbidden_means_missing: bool = False
     """Whether a 403 says "no such project", as static storage behind PyTorch's host answers."""
 

@@ -323,7 +323,9 @@ def _setting_texts(
         if floor := row.platform.floor:
             texts.append(f"{row.name}: {row.platform.floor_key} {floor[0]}.{floor[1]}")
         settings = project.rows.get(row.name)
-        texts += [f"{row.name}: without {name}" for name in sorted(settings.exclude)] if settings else []
+        texts += (
+            [f"{row.name}: without {name}" for name in sorted(settings.exclude)] if settings else []
+        )
     for user in project.user_indexes:
         # A directory is named as the user did: its place on this machine is nobody's business.
         place = user.index.name if user.index.url.startswith("file:") else user.index.url

@@ -18,8 +18,6 @@ from lockforge.project.faults import nearest
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from packaging.utils import NormalizedName
-
     from lockforge.project.faults import Faults
 
 _CONTINUED = re.compile(r"\\\r?\n")
@@ -62,7 +60,7 @@ def project_requirements(
         if (entry := parse_requirement_text(text, faults, f"project.dependencies[{number}]"))
     ]
     optional = faults.typed(project, "optional-dependencies", dict, "project") or {}
-    by_extra = {canonicalize_name(extra): extra for extra in optional}
+    by_extra: dict[str, str] = {canonicalize_name(extra): extra for extra in optional}
     own_name = canonicalize_name(str(project.get("name", "")))
     for extra in extras:
         if extra not in by_extra:
@@ -82,7 +80,7 @@ def _of_extra(
     extra: str,
     asked: str,
     optional: dict[str, Any],
-    by_extra: dict[NormalizedName, str],
+    by_extra: dict[str, str],
     own_name: str,
     faults: Faults,
     seen: frozenset[str],

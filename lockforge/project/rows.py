@@ -151,7 +151,9 @@ def choose_pythons(
 
 def _admits(limits: SpecifierSet, minor: PythonMinor) -> bool:
     """Whether some patch release of *minor* is within *limits*."""
-    named = [int(part) for clause in limits for part in clause.version.split(".")[2:3] if part.isdigit()]
+    named = [
+        int(part) for clause in limits for part in clause.version.split(".")[2:3] if part.isdigit()
+    ]
     patches = {0, 999, *named, *(patch + 1 for patch in named)}
     return any(
         limits.contains(f"{render_minor(minor)}.{patch}", prereleases=True) for patch in patches
@@ -171,5 +173,3 @@ def build_matrix(
     return Matrix(
         targets=tuple(Target(row=row, python=python) for row in placed for python in pythons)
     )
-
-

@@ -22,10 +22,13 @@ if TYPE_CHECKING:
     from packaging.pylock import Pylock
     from packaging.version import Version
 
+    from lockforge.catalog import Catalog
     from lockforge.model.lock import LockedRow
 
 WIDTH = 100
 """Columns a line keeps within, except where one word is longer."""
+# As many packages that differ between the same rows are worded together.
+_MANY_ALIKE = 3
 _UNITS = ("B", "kB", "MB", "GB")
 
 
@@ -42,9 +45,13 @@ class MatrixReport:
     """A requirement of the project that some rows do not have, with those rows."""
     additions: tuple[str, ...]
     notes: tuple[str, ...]
+    family: frozenset[str]
+    """The packages of the PyTorch family among them."""
 
 
-def matrix_report(lock: Pylock, data: dict[str, Any], *, where: str) -> MatrixReport:
+def matrix_report(
+    lock: Pylock, data: dict[str, Any], catalog: Catalog, *, where: str
+) -> MatrixReport:
     """Read the report out of a lock of ours; raises LockSyntaxError or LockSelectionError."""
     rows = locked_rows(data, where=where)
     own_extras = [extra for extra in lock.extras or () if not names_accelerator(extra)]
@@ -74,6 +81,7 @@ def matrix_report(lock: Pylock, data: dict[str, Any], *, where: str) -> MatrixRe
         gaps=tuple(_gaps(table.get("requirements", ()), sorted_versions, rows)),
         additions=tuple(table.get("additions", ())),
         notes=tuple(table.get("notes", ())),
+        family=frozenset(filter(catalog.is_family, sorted_versions)),
     )
 
 
@@ -126,17 +134,34 @@ def render_matrix(report: MatrixReport) -> str:
     lines = _table(cells)
     lines += _section("select", [_render_selection(row) for row in report.rows if row.extra])
     lines += _section("GPU architectures", _render_architectures(report.rows))
-    lines += _section(
-        "skew",
-        [
-            f"{name} " + " vs ".join(f"{version} ({', '.join(rows)})" for version, rows in sides)
-            for name, sides in report.skew
-        ],
-    )
+    lines += _section("skew", _render_skew(report))
     lines += _section("gaps", [f"{name}: not in {', '.join(rows)}" for name, rows in report.gaps])
     lines += _section("added by lockforge", list(report.additions))
     lines += _section("notes", list(report.notes))
     return "\n".join(lines) + "\n"
+
+
+def _render_skew(report: MatrixReport) -> list[str]:
+    """Word the skew: the family and what differs alone with its versions, many alike as a list.
+
+    Each CUDA build pins some twenty libraries of its own; they say nothing that the row's name
+    does not.
+    """
+    alike: dict[tuple[tuple[str, ...], ...], list[str]] = {}
+    lines = []
+    for name, sides in report.skew:
+        if name not in report.family:
+            alike.setdefault(tuple(rows for _, rows in sides), []).append(name)
+    for name, sides in report.skew:
+        group = alike.get(tuple(rows for _, rows in sides), [])
+        if name in report.family or len(group) < _MANY_ALIKE:
+            versions = " vs ".join(f"{version} ({', '.join(rows)})" for version, rows in sides)
+            lines.append(f"{name} {versions}")
+    for sides_rows, names in alike.items():
+        if len(names) >= _MANY_ALIKE:
+            sides_text = " vs ".join(", ".join(rows) for rows in sides_rows)
+            lines.append(f"{len(names)} packages, {sides_text}: {', '.join(names)}")
+    return lines
 
 
 def _table(cells: list[list[str]]) -> list[str]:

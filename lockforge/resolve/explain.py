@@ -41,9 +41,7 @@ def explain(
     )
 
 
-def _offer(
-    name: NormalizedName, needs: list[Need], target: Target, finder: Finder
-) -> Offer:
+def _offer(name: NormalizedName, needs: list[Need], target: Target, finder: Finder) -> Offer:
     route = finder.route(name, target.row)
     try:
         listing = finder.repository.listing(route.index, name)
@@ -87,9 +85,7 @@ def _versions(listing: Listing) -> set[Version]:
     return versions
 
 
-def _tags(
-    listing: Listing, version: Version | None
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _tags(listing: Listing, version: Version | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """List the Python and platform tags of the wheels of one version, sorted."""
     pythons, platforms = set(), set()
     for file in listing.files:

@@ -91,9 +91,7 @@ class Finder:
             return Route(index=named[0].index)
         if self._catalog.is_family(name):
             fallback = self._project.default_index if self._catalog.falls_back(name) else None
-            return Route(
-                index=self._project.torch_indexes[label], fallback=fallback, family=True
-            )
+            return Route(index=self._project.torch_indexes[label], fallback=fallback, family=True)
         return Route(index=self._project.default_index)
 
     def candidates(self, name: NormalizedName, target: Target) -> tuple[Candidate, ...]:
@@ -145,9 +143,11 @@ class Finder:
             if (judged.file.url, target.python) in self.refusals:
                 continue
             known = best.get(judged.version)
-            if judged.file.filename == kept or known is None:
-                best[judged.version] = judged
-            elif known.file.filename != kept and judged.preference < known.preference:
+            if (
+                judged.file.filename == kept
+                or known is None
+                or (known.file.filename != kept and judged.preference < known.preference)
+            ):
                 best[judged.version] = judged
         return {
             version: Candidate(
@@ -172,11 +172,7 @@ class Finder:
 
     def prefetch_metadata(self, candidates: Iterable[Candidate]) -> None:
         """Get the metadata of candidates at once."""
-        files = {
-            one.file.url: (one.index, one.file)
-            for one in candidates
-            if not self._stated(one)
-        }
+        files = {one.file.url: (one.index, one.file) for one in candidates if not self._stated(one)}
         self._repository.prefetch([], [files[url] for url in sorted(files)])
 
     def refuse(self, candidate: Candidate, target: Target, reason: str) -> None:
@@ -248,11 +244,10 @@ class Finder:
         """Give what is open of a requirement's marker, None where it does not hold."""
         if requirement.marker is None:
             return None if extra else ""
-        marker = str(requirement.marker)
-        if extra and "extra" not in marker:
-            # It holds without the extra too, where the package itself brings it in.
+        # Without the extra it holds too, where the package itself brings it in.
+        if extra and "extra" not in str(requirement.marker):
             return None
-        decided = decide(marker, platform, python, extra)
+        decided = decide(requirement.marker, platform, python, extra)
         if decided is False:
             return None
         return "" if decided is True else decided
@@ -262,9 +257,7 @@ class Finder:
         if candidate.extra:
             return ()
         return tuple(
-            rule
-            for rule in self._catalog.rules
-            if rule.applies(candidate.name, candidate.version)
+            rule for rule in self._catalog.rules if rule.applies(candidate.name, candidate.version)
         )
 
 

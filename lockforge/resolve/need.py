@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from packaging.specifiers import SpecifierSet
-
 if TYPE_CHECKING:
+    from packaging.specifiers import SpecifierSet
     from packaging.utils import NormalizedName
     from packaging.version import Version
 

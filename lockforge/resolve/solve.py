@@ -41,7 +41,7 @@ def root_needs(project: Project, target: Target) -> list[Need]:
     for entry in requirements:
         condition = entry.condition
         if entry.requirement.marker is not None:
-            decided = decide(str(entry.requirement.marker), target.row.platform, target.python)
+            decided = decide(entry.requirement.marker, target.row.platform, target.python)
             if decided is False:
                 continue
             if decided is not True:
@@ -64,9 +64,7 @@ def solve_target(
     excluded = settings.exclude if settings else frozenset()
     active: frozenset[Rule] = frozenset()
     while True:
-        provider = Provider(
-            target, finder, preferred=preferred, excluded=excluded, active=active
-        )
+        provider = Provider(target, finder, preferred=preferred, excluded=excluded, active=active)
         resolver: Resolver[Need, Candidate, Identifier] = Resolver(provider, BaseReporter())
         try:
             mapping = resolver.resolve(needs, max_rounds=MAX_ROUNDS).mapping
@@ -80,7 +78,7 @@ def solve_target(
                 where=target.id,
                 hint="pin some of the packages that conflict, to narrow the search",
             ) from error
-        pins = {one.name: one for one in mapping.values() if not one.extra}
+        pins: dict[str, Candidate] = {one.name: one for one in mapping.values() if not one.extra}
         wanted = _rules_to_activate(pins, finder, active)
         if not wanted:
             return _resolution(target, needs, mapping, provider)
@@ -154,9 +152,7 @@ def _additions(
         for need in needs:
             if need.addition is None:
                 continue
-            known = any(
-                other.name == need.name and other.is_exact for other in stated[identifier]
-            )
+            known = any(other.name == need.name and other.is_exact for other in stated[identifier])
             if not known and need.name in mapping:
                 added[need.addition.package, need.addition.requirement] = need.addition
     return tuple(added[key] for key in sorted(added))

@@ -53,7 +53,7 @@ Node: TypeAlias = Atom | Group
 
 def parse(marker: str) -> Node:
     """Read the normalized text of a valid marker; `and` binds tighter than `or`."""
-    tokens = [match for match in _TOKEN.finditer(marker)]
+    tokens = list(_TOKEN.finditer(marker))
     node, rest = _parse_or(tokens, 0)
     assert rest == len(tokens), marker
     return node
@@ -131,15 +131,24 @@ def disjoin(*markers: str) -> str:
     return render(join("or", [parse(marker) for marker in markers]))
 
 
-@lru_cache(maxsize=65536)
+_decided = lru_cache(maxsize=256)(decided_environment)
+
+
 def decide(
-    marker: str, platform: Platform, python: PythonMinor, extra: str = ""
+    marker: Marker, platform: Platform, python: PythonMinor, extra: str = ""
 ) -> Literal[True, False] | str:
     """Evaluate *marker* for a Target: True, False, or the text of what it leaves open."""
-    if not any(variable in marker for variable in OPEN_VARIABLES):
-        environment = {**decided_environment(platform, python), "extra": extra}
-        return Marker(marker).evaluate_prepared(environment)
-    node = _reduce(parse(marker), platform, python, extra)
+    text = str(marker)
+    if not any(variable in text for variable in OPEN_VARIABLES):
+        return marker.evaluate_prepared({**_decided(platform, python), "extra": extra})
+    return _decide_open(text, platform, python, extra)
+
+
+@lru_cache(maxsize=4096)
+def _decide_open(
+    text: str, platform: Platform, python: PythonMinor, extra: str
+) -> Literal[True, False] | str:
+    node = _reduce(parse(text), platform, python, extra)
     return node if isinstance(node, bool) else render(node)
 
 
@@ -162,8 +171,7 @@ def _decide_atom(atom: Atom, platform: Platform, python: PythonMinor, extra: str
     words = atom.text.split()
     opened = [variable for variable in OPEN_VARIABLES if variable in words]
     if not opened:
-        environment = {**decided_environment(platform, python), "extra": extra}
-        return marker.evaluate_prepared(environment)
+        return marker.evaluate_prepared({**_decided(platform, python), "extra": extra})
     if opened[0] not in _PYTHON_VARIABLES:
         return atom
     # The answer can only change beside a patch release that the atom names.

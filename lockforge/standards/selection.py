@@ -12,7 +12,8 @@ from lockforge.standards.environment import host_environment
 from lockforge.standards.tags import target_tags
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Set
+    from collections.abc import Collection, Mapping
+    from collections.abc import Set as AbstractSet
 
     from packaging.pylock import Package, PackageArchive, PackageDirectory, PackageVcs, Pylock
 
@@ -54,7 +55,9 @@ def select(
             where=f"{platform.name}, Python {environment['python_full_version']}",
             hint=_HINT,
         ) from error
-    selected = {package.name: (package, source) for package, source in found}
+    selected: dict[str, tuple[Package, Source]] = {
+        package.name: (package, source) for package, source in found
+    }
     _check_closed(
         selected,
         {**environment, "extras": frozenset(extras), "dependency_groups": frozenset(groups)},
@@ -73,7 +76,7 @@ def _name_versions(lock: Pylock, error: PylockSelectError) -> str:
 
 
 def _check_closed(
-    selected: dict[str, tuple[Package, Source]], environment: Mapping[str, str | Set[str]]
+    selected: dict[str, tuple[Package, Source]], environment: Mapping[str, str | AbstractSet[str]]
 ) -> None:
     """Demand that what the selected entries depend on is selected too.
 

@@ -1,27 +1,33 @@
-"""The project's own files on this machine."""
+"""Paths of the user's as ``file:`` addresses and back, and what a file's name says it is of."""
 
 from __future__ import annotations
 
 import os
-import tomllib
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
-from lockforge.adapters.directory import path_of, project_of
-from lockforge.adapters.files import read_text
-from lockforge.errors import ConfigError, Fault, UsageError
+from lockforge.standards.filenames import parse_sdist_name, parse_wheel_name
+
+if TYPE_CHECKING:
+    from packaging.utils import NormalizedName
 
 
-def read_pyproject(path: Path) -> dict[str, Any]:
-    """Read pyproject.toml; empty if there is none, ConfigError if it is not TOML."""
-    text = read_text(path, UsageError)
-    if text is None:
-        return {}
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        fault = Fault(where=str(path), message=f"not TOML: {error}")
-        raise ConfigError([fault], where=str(path)) from error
+def path_of(url: str) -> Path:
+    """Give the path of a ``file:`` address."""
+    # Slow to import, and few locks have files of this machine.
+    from urllib.request import url2pathname  # noqa: PLC0415
+
+    return Path(url2pathname(urlsplit(url).path))
+
+
+def project_of(filename: str) -> NormalizedName | None:
+    """Give the project a distribution file is of; None for any other file."""
+    if filename.endswith(".whl"):
+        wheel = parse_wheel_name(filename)
+        return wheel.project if wheel else None
+    sdist = parse_sdist_name(filename)
+    return sdist[0] if sdist else None
 
 
 def to_file_url(root: Path, text: str) -> str:
