@@ -1,0 +1,41 @@
+"""Fixtures for all tests: every test has its own cache and configuration, and a served world."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.world import World, serve
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture(autouse=True)
+def own_directories(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the user's cache, configuration, index settings and proxies out of every test."""
+    monkeypatch.setenv("LOCKFORGE_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("NO_PROXY", "*")
+    for name in ("LOCKFORGE_CATALOG", "PIP_FIND_LINKS", "PIP_INDEX_URL", "UV_INDEX_URL"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def world() -> Iterator[World]:
+    """An empty world, served on loopback."""
+    with serve(World()) as served:
+        yield served
+
+
+@pytest.fixture
+def snapshot() -> Path:
+    """The recorded snapshot."""
+    return ROOT / "fixtures" / "snapshot"
+
+
+@pytest.fixture
+def projects() -> Path:
+    """The example projects."""
+    return ROOT / "fixtures" / "projects"

@@ -1,0 +1,1 @@
+"""What several tests need: small worlds of packages, servers for them, the command line."""
