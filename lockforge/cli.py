@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 import click
 
 from lockforge import __version__
-from lockforge.adapters.files import read_pyproject, read_text, write_atomically
+from lockforge.adapters import stamp
+from lockforge.adapters.directories import cache_directory, config_directory
+from lockforge.adapters.files import TextFiles, write_atomically
 from lockforge.adapters.paths import lock_path, names_in, to_file_url
 from lockforge.adapters.terminal import NoProgress, TerminalProgress
 from lockforge.catalog import load_catalog
@@ -172,12 +174,13 @@ def lock_command(
         extras=extra,
         groups=group,
     )
-    catalog = _catalog()
-    loaded = _load(project, options, catalog)
+    files = TextFiles()
+    catalog = _catalog(files)
+    loaded = _load(project, options, catalog, files)
     path = output or project / LOCK_NAME
     request = LockRequest(
         loaded=loaded,
-        previous=read_text(path, LockError),
+        previous=files.read(path, LockError),
         where=str(path),
         upgrade=upgrade,
         upgrade_packages=upgrade_package,
@@ -193,12 +196,18 @@ def lock_command(
         outcome = lock(request, repository, catalog, progress)
     finally:
         progress.clear()
+    matrix_text = "" if quiet else report(outcome.text, catalog, where=str(path)) + "\n"
     if outcome.text != request.previous:
         write_atomically(path, outcome.text)
+        state = "is written"
+    else:
+        state = "is unchanged" if outcome.reasons else "is current"
     if not quiet:
-        click.echo(report(outcome.text, catalog, where=str(path)), nl=False)
-        change = "is current" if not outcome.reasons else "is unchanged"
-        click.echo(f"\n{path} {'is written' if outcome.text != request.previous else change}")
+        click.echo(f"{matrix_text}{path} {state}")
+    if not loaded.uses_local_files:
+        files.seen[str(path.absolute())] = outcome.text.encode()
+        kept = "" if quiet else f"{matrix_text}{path} is current\n"
+        stamp.remember(click.get_current_context().obj, files.seen, kept.encode())
     return _SUCCESS
 
 
@@ -226,18 +235,19 @@ def report_command(*, lock_file: Path | None, project: Path) -> int:
       lockforge report deploy/pylock.toml
     """
     path = lock_file or project / LOCK_NAME
-    text = read_text(path, LockError)
+    files = TextFiles()
+    text = files.read(path, LockError)
     if text is None:
         raise UsageError("there is no lock", where=str(path), hint="run `lockforge lock` first")
-    click.echo(report(text, _catalog(), where=str(path)), nl=False)
+    click.echo(report(text, _catalog(files), where=str(path)), nl=False)
     return _SUCCESS
 
 
-def _catalog() -> Catalog:
+def _catalog(files: TextFiles) -> Catalog:
     """Load the catalogue with the user's own additions, where there are some."""
     stated = os.environ.get("LOCKFORGE_CATALOG")
-    path = Path(stated) if stated else _config_directory() / "catalog.yaml"
-    text = read_text(path, UsageError)
+    path = Path(stated) if stated else Path(config_directory()) / "catalog.yaml"
+    text = files.read(path, UsageError)
     if text is None and stated:
         raise UsageError(
             "no such file", where=stated, hint="correct LOCKFORGE_CATALOG, or unset it"
@@ -245,30 +255,16 @@ def _catalog() -> Catalog:
     return load_catalog(text, where=str(path))
 
 
-def _config_directory() -> Path:
-    import platformdirs
-
-    return platformdirs.user_config_path("lockforge")
-
-
-def _cache_directory() -> Path:
-    if stated := os.environ.get("LOCKFORGE_CACHE_DIR"):
-        return Path(stated)
-    import platformdirs
-
-    return platformdirs.user_cache_path("lockforge")
-
-
-def _load(root: Path, options: Options, catalog: Catalog) -> Loaded:
+def _load(root: Path, options: Options, catalog: Catalog, files: TextFiles) -> Loaded:
     pyproject = root / "pyproject.toml"
-    files = Files(
-        pyproject=read_pyproject(pyproject),
-        python_version=read_text(root / ".python-version", UsageError),
-        read=lambda path: read_text(Path(path), UsageError),
+    read = Files(
+        pyproject=files.read_toml(pyproject),
+        python_version=files.read(root / ".python-version", UsageError),
+        read=lambda path: files.read(Path(path), UsageError),
         paths=LocalPaths(to_url=partial(to_file_url, root), names_in=names_in),
         where=str(pyproject),
     )
-    return load_project(options, files, catalog, datetime.now(UTC))  # noqa: TID251
+    return load_project(options, read, catalog, datetime.now(UTC))  # noqa: TID251
 
 
 def _repository(
@@ -286,7 +282,7 @@ def _repository(
     from lockforge.adapters.http import HttpClient
     from lockforge.adapters.repository import CONNECTIONS, HttpRepository
 
-    cache = Cache(_cache_directory())
+    cache = Cache(Path(cache_directory()))
     client = HttpClient(
         cache, offline=offline, credentials=loaded.credentials, connections=CONNECTIONS
     )
@@ -297,7 +293,9 @@ def _repository(
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and give its exit status; prints every error meant for the user."""
     try:
-        status = commands.main(args=list(arguments), prog_name="lockforge", standalone_mode=False)
+        status = commands.main(
+            args=list(arguments), prog_name="lockforge", standalone_mode=False, obj=list(arguments)
+        )
     except LockforgeError as error:
         click.echo(render_error(error), err=True, nl=False)
         return error.exit_status

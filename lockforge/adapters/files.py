@@ -11,28 +11,39 @@ from typing import Any
 from lockforge.errors import ConfigError, Fault, LockforgeError, OutputError, UsageError
 
 
-def read_text(path: Path, error_kind: type[LockforgeError]) -> str | None:
-    """Read a file of the user's; None if there is none, *error_kind* if it cannot be read."""
-    try:
-        return path.read_text("utf-8")
-    except FileNotFoundError:
-        return None
-    except (OSError, UnicodeDecodeError) as error:
-        raise error_kind(
-            f"cannot be read: {error}", where=str(path), hint="check the file and its permissions"
-        ) from error
+class TextFiles:
+    """Reads the user's files and remembers what was read."""
 
+    def __init__(self) -> None:
+        self.seen: dict[str, bytes | None] = {}
+        """Content by absolute path, None for a file that is not there."""
 
-def read_pyproject(path: Path) -> dict[str, Any]:
-    """Read pyproject.toml; empty if there is none, ConfigError if it is not TOML."""
-    text = read_text(path, UsageError)
-    if text is None:
-        return {}
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        fault = Fault(where=str(path), message=f"not TOML: {error}")
-        raise ConfigError([fault], where=str(path)) from error
+    def read(self, path: Path, error_kind: type[LockforgeError]) -> str | None:
+        """Read a text; None if there is no such file, *error_kind* if it cannot be read."""
+        try:
+            content = path.read_bytes()
+            self.seen[str(path.absolute())] = content
+            return content.decode("utf-8")
+        except (FileNotFoundError, NotADirectoryError):
+            self.seen[str(path.absolute())] = None
+            return None
+        except (OSError, UnicodeDecodeError) as error:
+            raise error_kind(
+                f"cannot be read: {error}",
+                where=str(path),
+                hint="check the file and its permissions",
+            ) from error
+
+    def read_toml(self, path: Path) -> dict[str, Any]:
+        """Read a TOML document; empty if there is none, ConfigError if it is not TOML."""
+        text = self.read(path, UsageError)
+        if text is None:
+            return {}
+        try:
+            return tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            fault = Fault(where=str(path), message=f"not TOML: {error}")
+            raise ConfigError([fault], where=str(path)) from error
 
 
 def write_atomically(path: Path, text: str) -> None:

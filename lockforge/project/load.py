@@ -102,6 +102,13 @@ class Loaded:
     credentials: Mapping[str, tuple[str, str]]
     """By origin."""
 
+    @property
+    def uses_local_files(self) -> bool:
+        """Whether an index is a directory, whose content no stamp covers."""
+        project = self.project
+        indexes = [project.default_index, *(user.index for user in project.user_indexes)]
+        return any(index.url.startswith("file:") for index in indexes)
+
 
 def load_project(options: Options, files: Files, catalog: Catalog, now: datetime) -> Loaded:
     """Read a project; raises ConfigError with all faults at once."""

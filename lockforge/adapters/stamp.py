@@ -1,0 +1,111 @@
+"""Nothing to do, told without reading anything but the same files again.
+
+After a lock was made or found current, a stamp keeps the command line, every file that was read
+with its content, and what a run with nothing to do prints. While all of it is the same, there is
+nothing to do. Contents are compared whole, so no clock and no hash can be wrong.
+
+This module is what a run with nothing to do imports, so it imports next to nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import zlib
+
+from lockforge import __version__
+from lockforge.adapters.directories import cache_directory
+
+_HEAD = f"lockforge stamp 1 {__version__}"
+_ABSENT = "-"
+# These options ask for more than "is there something to do".
+_BUSY = ("--upgrade", "--upgrade-package", "--check", "--help", "-h")
+
+
+def _key(arguments: list[str]) -> str:
+    settings = [
+        f"{key}={value}" for key, value in os.environ.items() if key.startswith("LOCKFORGE_")
+    ]
+    return "\x1f".join([os.getcwd(), *arguments, "", *sorted(settings)])
+
+
+def _place(key: str) -> str:
+    # Two command lines may share a place: the key itself is in the stamp.
+    return os.path.join(cache_directory(), "stamps", f"{zlib.crc32(key.encode()):08x}")
+
+
+def _usable(arguments: list[str]) -> bool:
+    return arguments[:1] == ["lock"] and not any(
+        argument.split("=")[0] in _BUSY for argument in arguments
+    )
+
+
+def _read(path: str) -> bytes | None:
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError:
+        return None
+
+
+def recall(arguments: list[str]) -> bytes | None:
+    """Give what to print if *arguments* have nothing to do, None if that is not known."""
+    if not _usable(arguments):
+        return None
+    key = _key(arguments)
+    stamp = _open(_read(_place(key)) or b"", key)
+    if stamp is None:
+        return None
+    files, output = stamp
+    return output if all(_read(path) == content for path, content in files) else None
+
+
+def _open(stamp: bytes, key: str) -> tuple[list[tuple[str, bytes | None]], bytes] | None:
+    """Take a stamp apart; None if it is another command line's, or damaged."""
+    head, _, rest = stamp.partition(b"\0\0")
+    fields = head.decode("utf-8", "surrogateescape").split("\0")
+    if fields[:2] != [_HEAD, key]:
+        return None
+    files: list[tuple[str, bytes | None]] = []
+    at = 0
+    try:
+        for path, length in zip(fields[2:-1:2], fields[3:-1:2], strict=True):
+            if length == _ABSENT:
+                files.append((path, None))
+                continue
+            files.append((path, rest[at : at + int(length)]))
+            at += int(length)
+        return (files, rest[at:]) if len(rest) - at == int(fields[-1]) else None
+    except ValueError:
+        return None
+
+
+def remember(arguments: list[str], files: dict[str, bytes | None], output: bytes) -> None:
+    """Keep that *arguments* have nothing to do while *files*, by absolute path, are the same."""
+    if not _usable(arguments):
+        return
+    key = _key(arguments)
+    fields = [_HEAD, key]
+    contents = b""
+    for path, content in files.items():
+        fields += [path, _ABSENT if content is None else str(len(content))]
+        contents += content or b""
+    fields.append(str(len(output)))
+    head = "\0".join(fields).encode("utf-8", "surrogateescape")
+    place = _place(key)
+    # Beside its place and renamed, so that a reader sees a whole stamp or none.
+    fresh = f"{place}.{os.getpid()}"
+    try:
+        os.makedirs(os.path.dirname(place), exist_ok=True)
+        with open(fresh, "wb") as file:
+            file.write(head + b"\0\0" + contents + output)
+        os.replace(fresh, place)
+    except OSError:
+        # A cache that cannot be written costs time and nothing else.
+        return
+
+
+def show(output: bytes) -> None:
+    """Print what was kept, as bytes: the text layer would have to be imported."""
+    sys.stdout.buffer.write(output)
+    sys.stdout.flush()
