@@ -1,0 +1,1 @@
+"""The parts of `record_snapshot`: how the data under `fixtures/snapshot` is made."""
