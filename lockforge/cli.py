@@ -28,6 +28,7 @@ from lockforge.report.errors import render_error
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from lockforge.adapters.http import HttpTransport
     from lockforge.catalog import Catalog
     from lockforge.ports import Progress, Repository
 
@@ -279,13 +280,16 @@ def _repository(
 
         return RoutedRepository(DirectoryRepository(), SnapshotRepository(snapshot))
     from lockforge.adapters.cache import Cache
-    from lockforge.adapters.http import HttpClient
+    from lockforge.adapters.client import CachingClient
     from lockforge.adapters.repository import CONNECTIONS, HttpRepository
 
+    def connect() -> HttpTransport:
+        from lockforge.adapters.http import HttpTransport
+
+        return HttpTransport(credentials=loaded.credentials, connections=CONNECTIONS)
+
     cache = Cache(Path(cache_directory()))
-    client = HttpClient(
-        cache, offline=offline, credentials=loaded.credentials, connections=CONNECTIONS
-    )
+    client = CachingClient(cache, connect, offline=offline)
     remote = HttpRepository(client, cache, downloads=downloads, progress=progress)
     return RoutedRepository(DirectoryRepository(), remote)
 

@@ -14,23 +14,32 @@ import os
 import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 # Changes when an older lockforge could not read a newer entry, or the other way round.
 _LAYOUT = "v1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CachedResponse:
-    """A response as it was received."""
+class Response:
+    """An answer of an index, as far as it is kept."""
 
     body: bytes
     content_type: str
     url: str
     """The address after redirects."""
-    etag: str | None
-    last_modified: str | None
+    etag: str | None = None
+    last_modified: str | None = None
+    fresh_for: float = 0
+    """Seconds for which the index need not be asked again."""
+    storable: bool = True
+
+
+class CachedResponse(NamedTuple):
+    """A response and until when it need not be asked for again, in seconds since the epoch."""
+
+    response: Response
     expires: float
-    """Seconds since the epoch, until which the index need not be asked."""
 
 
 class Cache:
@@ -54,16 +63,17 @@ class Cache:
         try:
             fields = json.loads(head)
             if fields.pop("sha256") == hashlib.sha256(body).hexdigest():
-                return CachedResponse(body=body, **fields)
+                expires = float(fields.pop("expires"))
+                return CachedResponse(Response(body=body, **fields), expires)
         except (ValueError, KeyError, TypeError, AttributeError):
             pass
         with contextlib.suppress(OSError):
             path.unlink()
         return None
 
-    def write(self, key: str, response: CachedResponse) -> None:
+    def write(self, key: str, response: Response, expires: float) -> None:
         """Keep *response* under *key*."""
-        fields = asdict(response)
+        fields = asdict(response) | {"expires": expires}
         body = fields.pop("body")
         fields["sha256"] = hashlib.sha256(body).hexdigest()
         head = json.dumps(fields, sort_keys=True).encode()
@@ -72,16 +82,11 @@ class Cache:
     def kept(self, key: str) -> bytes | None:
         """Give the content kept under *key*."""
         entry = self.read(key)
-        return None if entry is None else entry.body
+        return None if entry is None else entry.response.body
 
     def keep(self, key: str, content: bytes) -> None:
         """Keep content that *key* identifies, so that it never grows old."""
-        self.write(
-            key,
-            CachedResponse(
-                body=content, content_type="", url="", etag=None, last_modified=None, expires=0
-            ),
-        )
+        self.write(key, Response(body=content, content_type="", url=""), 0)
 
     def read_hash(self, index_url: str, filename: str) -> str | None:
         """Give the sha256 found earlier for a file of an index."""

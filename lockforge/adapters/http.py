@@ -1,4 +1,4 @@
-"""The HTTP client: bounded retries, conditional requests over the cache, faults translated."""
+"""HTTP itself: bounded retries, and faults translated. Slow to import, so imported when needed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from lockforge import __version__
-from lockforge.adapters.cache import Cache, CachedResponse
+from lockforge.adapters.cache import Response
 from lockforge.errors import IndexUnavailableError, ProjectNotFoundError
 
 if TYPE_CHECKING:
@@ -30,84 +30,44 @@ _OK = 200
 _NOT_MODIFIED = 304
 
 
-class HttpClient:
+class HttpTransport:
     """Gets what lies at an address; safe to use from several threads."""
 
-    def __init__(
-        self,
-        cache: Cache,
-        *,
-        offline: bool,
-        credentials: Mapping[str, tuple[str, str]],
-        connections: int,
-        transport: httpx.BaseTransport | None = None,
-    ) -> None:
-        self._cache = cache
-        self._offline = offline
+    def __init__(self, *, credentials: Mapping[str, tuple[str, str]], connections: int) -> None:
         self._credentials = credentials
         self._client = httpx.Client(
             follow_redirects=True,
             headers={"User-Agent": f"lockforge/{__version__}"},
             limits=httpx.Limits(max_connections=connections, max_keepalive_connections=connections),
             timeout=httpx.Timeout(30.0, connect=10.0),
-            transport=transport,
         )
 
-    def page(self, url: str, *, accept: str, forbidden_means_missing: bool) -> CachedResponse:
-        """Get an index page, from the cache as long as its headers allow.
+    def get(
+        self, url: str, headers: Mapping[str, str], *, forbidden_means_missing: bool
+    ) -> Response | None:
+        """Get a whole answer; None where it is "not modified".
 
         Raises ProjectNotFoundError or IndexUnavailableError.
         """
-        key = f"{url} {accept}"
-        cached = self._cache.read(key)
-        now = time.time()
-        if cached is not None and (self._offline or now < cached.expires):
-            return cached
-        headers = {"Accept": accept}
-        if cached is not None and cached.etag:
-            headers["If-None-Match"] = cached.etag
-        elif cached is not None and cached.last_modified:
-            headers["If-Modified-Since"] = cached.last_modified
-        response = self._request(url, headers, forbidden_means_missing=forbidden_means_missing)
-        expires = now + _max_age(response.headers.get("cache-control", ""))
-        if response.status_code == _NOT_MODIFIED and cached is not None:
-            fresh = CachedResponse(
-                body=cached.body,
-                content_type=cached.content_type,
-                url=cached.url,
-                etag=cached.etag,
-                last_modified=cached.last_modified,
-                expires=expires,
-            )
-        else:
-            fresh = CachedResponse(
-                body=response.content,
-                content_type=response.headers.get("content-type", ""),
-                url=_without_credentials(str(response.url)),
-                etag=response.headers.get("etag"),
-                last_modified=response.headers.get("last-modified"),
-                expires=expires,
-            )
-        if "no-store" not in response.headers.get("cache-control", ""):
-            self._cache.write(key, fresh)
-        return fresh
 
-    def immutable(self, url: str, *, identity: str | None) -> bytes | None:
-        """Get a file that never changes; None if it is not there.
+        def read() -> Response | None:
+            answer = self._client.get(url, headers=dict(headers), auth=self._auth(url))
+            _refuse(answer, missing=forbidden_means_missing)
+            control = answer.headers.get("cache-control", "")
+            fresh_for = _max_age(control)
+            if answer.status_code == _NOT_MODIFIED:
+                return None
+            return Response(
+                body=answer.content,
+                content_type=answer.headers.get("content-type", ""),
+                url=_without_credentials(str(answer.url)),
+                etag=answer.headers.get("etag"),
+                last_modified=answer.headers.get("last-modified"),
+                fresh_for=fresh_for,
+                storable="no-store" not in control.lower(),
+            )
 
-        It is kept in the cache where *identity*, its sha256, is known: should the file be replaced
-        under its address after all, the page announces another identity.
-        """
-        key = f"{url} {identity}"
-        if identity and (kept := self._cache.kept(key)) is not None:
-            return kept
-        try:
-            response = self._request(url, {}, forbidden_means_missing=True)
-        except ProjectNotFoundError:
-            return None
-        if identity:
-            self._cache.keep(key, response.content)
-        return response.content
+        return self._attempt(url, read)
 
     def range(self, url: str, first: int | None, last: int) -> tuple[bytes, int] | None:
         """Get bytes *first* to *last* of a file, or its last *last* bytes where *first* is None.
@@ -151,23 +111,7 @@ class HttpClient:
         parts = urlsplit(url)
         return self._credentials.get(f"{parts.scheme}://{parts.netloc}")
 
-    def _request(
-        self, url: str, headers: Mapping[str, str], *, forbidden_means_missing: bool
-    ) -> httpx.Response:
-        def read() -> httpx.Response:
-            response = self._client.get(url, headers=dict(headers), auth=self._auth(url))
-            _refuse(response, missing=forbidden_means_missing)
-            return response
-
-        return self._attempt(url, read)
-
     def _attempt(self, url: str, read: Callable[[], _Answer]) -> _Answer:
-        if self._offline:
-            raise IndexUnavailableError(
-                "not in the cache, and --offline forbids to ask for it",
-                where=url,
-                hint="run once without --offline",
-            )
         pause = _FIRST_PAUSE
         for attempt in range(_ATTEMPTS):
             last = attempt == _ATTEMPTS - 1

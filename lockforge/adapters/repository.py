@@ -11,7 +11,7 @@ import tempfile
 import zipfile
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from lockforge.adapters.directory import (
     read_metadata_member,
@@ -23,6 +23,7 @@ from lockforge.adapters.paths import project_of
 from lockforge.errors import (
     HashMismatchError,
     IndexUnavailableError,
+    LockforgeError,
     MalformedResponseError,
     MetadataError,
     MissingHashError,
@@ -33,12 +34,12 @@ from lockforge.standards.core_metadata import parse_metadata
 from lockforge.standards.simple import ACCEPT, parse_page, project_url
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from packaging.utils import NormalizedName
 
-    from lockforge.adapters.cache import Cache
-    from lockforge.adapters.http import HttpClient
+    from lockforge.adapters.cache import Cache, Response
+    from lockforge.adapters.client import CachingClient
     from lockforge.model.index import Index
     from lockforge.model.release import DistributionFile, Metadata
     from lockforge.ports import Progress
@@ -47,19 +48,31 @@ CONNECTIONS = 24
 """Connections at once: enough to hide latency, few enough to be a polite client."""
 
 
+_CHANGED = (
+    "the file was changed or damaged at its source: do not use it until whoever runs the index "
+    "has explained it"
+)
+_Asked = TypeVar("_Asked")
+_Answer = TypeVar("_Answer")
+
+
 class HttpRepository:
     """Asks indexes over HTTP, through the cache."""
 
     def __init__(
-        self, client: HttpClient, cache: Cache, *, downloads: bool, progress: Progress
+        self, client: CachingClient, cache: Cache, *, downloads: bool, progress: Progress
     ) -> None:
         self._client = client
         self._cache = cache
         self._downloads = downloads
         self._progress = progress
-        self._pool = ThreadPoolExecutor(max_workers=CONNECTIONS)
+        self._pool: ThreadPoolExecutor | None = None
         self._listings: dict[tuple[str, str], Future[Listing]] = {}
         self._metadata: dict[str, Future[Metadata]] = {}
+        self._pages: dict[tuple[str, str], Response] = {}
+        """Pages the cache had, not yet asked for."""
+        self._texts: dict[str, str] = {}
+        """Metadata the cache had, not yet asked for."""
 
     def prefetch(
         self,
@@ -67,24 +80,63 @@ class HttpRepository:
         metadata: Iterable[tuple[Index, DistributionFile]],
     ) -> None:
         for index, project in listings:
-            if (index.url, project) not in self._listings:
-                future = self._pool.submit(self._get_listing, index, project)
-                self._listings[index.url, project] = future
+            if (index.url, project) not in self._listings and not self._has_page(index, project):
+                self._listings[index.url, project] = self._submit(self._ask_listing, index, project)
         for index, file in metadata:
-            if file.url not in self._metadata:
-                self._metadata[file.url] = self._pool.submit(self._get_metadata, index, file)
+            if file.url not in self._metadata and not self._has_metadata(file):
+                self._metadata[file.url] = self._submit(self._ask_metadata, index, file)
+
+    def _submit(
+        self, ask: Callable[[Index, _Asked], _Answer], index: Index, asked: _Asked
+    ) -> Future[_Answer]:
+        # A run that finds all it needs in the cache starts no thread.
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(max_workers=CONNECTIONS)
+        return self._pool.submit(ask, index, asked)
 
     def listing(self, index: Index, project: NormalizedName) -> Listing:
+        key = (index.url, project)
         self.prefetch([(index, project)], [])
-        return self._listings[index.url, project].result()
+        if key not in self._listings:
+            page = self._pages.pop(key)
+            self._listings[key] = _done(lambda: self._parse(index, project, page))
+        return self._listings[key].result()
 
     def metadata(self, index: Index, file: DistributionFile) -> Metadata:
         self.prefetch([], [(index, file)])
+        if file.url not in self._metadata:
+            text = self._texts.pop(file.url)
+            self._metadata[file.url] = _done(lambda: parse_metadata(text, where=file.filename))
         return self._metadata[file.url].result()
 
-    def _get_listing(self, index: Index, project: NormalizedName) -> Listing:
-        flat = index.layout == "flat"
-        url = index.url if flat else project_url(index.url, project)
+    def _has_page(self, index: Index, project: NormalizedName) -> bool:
+        """Whether the cache holds the page; it is then at hand, to be parsed when asked for."""
+        key = (index.url, project)
+        if key not in self._pages:
+            page = self._client.fresh_page(_page_url(index, project), accept=ACCEPT)
+            if page is None:
+                return False
+            self._pages[key] = page
+        return True
+
+    def _has_metadata(self, file: DistributionFile) -> bool:
+        """Whether the cache holds the metadata; it is then at hand, to be parsed when asked for."""
+        if file.url not in self._texts:
+            text = None
+            if isinstance(file.metadata, str):
+                url = f"{file.url}.metadata"
+                body = self._client.kept_file(url, identity=file.metadata)
+                text = None if body is None else self._check_sidecar(file, url, body)
+            elif file.sha256:
+                kept = self._cache.kept(_ranged_key(file))
+                text = None if kept is None else kept.decode("utf-8", errors="replace")
+            if text is None:
+                return False
+            self._texts[file.url] = text
+        return True
+
+    def _ask_listing(self, index: Index, project: NormalizedName) -> Listing:
+        url = _page_url(index, project)
         try:
             page = self._client.page(
                 url, accept=ACCEPT, forbidden_means_missing=index.forbidden_means_missing
@@ -95,50 +147,50 @@ class HttpRepository:
                 where=url,
                 hint="check the name, or route it to the index that has it",
             ) from error
+        return self._parse(index, project, page)
+
+    @staticmethod
+    def _parse(index: Index, project: NormalizedName, page: Response) -> Listing:
         try:
             body = page.body.decode("utf-8")
         except UnicodeDecodeError as error:
             raise MalformedResponseError(
-                f"the page is not UTF-8: {error}", where=url, hint="tell whoever runs the index"
+                f"the page is not UTF-8: {error}",
+                where=page.url,
+                hint="tell whoever runs the index",
             ) from error
         listing = parse_page(
             body, page.content_type, project=project, url=page.url, index_url=index.url
         )
-        if flat:
+        if index.layout == "flat":
             mine = tuple(file for file in listing.files if project_of(file.filename) == project)
             listing = Listing(project=project, index_url=index.url, files=mine)
         return listing
 
-    def _get_metadata(self, index: Index, file: DistributionFile) -> Metadata:
+    def _ask_metadata(self, index: Index, file: DistributionFile) -> Metadata:
         if file.metadata:
-            text = self._sidecar(file)
-            if text is not None:
-                return parse_metadata(text, where=file.filename)
+            url = f"{file.url}.metadata"
+            announced = file.metadata if isinstance(file.metadata, str) else None
+            body = self._client.file(url, identity=announced)
+            if body is not None:
+                return parse_metadata(self._check_sidecar(file, url, body), where=file.filename)
         if file.is_wheel and (text := self._ranged(file)) is not None:
             return parse_metadata(text, where=file.filename)
         return self._whole(index, file)
 
-    def _sidecar(self, file: DistributionFile) -> str | None:
-        announced = file.metadata if isinstance(file.metadata, str) else None
-        url = f"{file.url}.metadata"
-        body = self._client.immutable(url, identity=announced)
-        if body is None:
-            return None
+    @staticmethod
+    def _check_sidecar(file: DistributionFile, url: str, body: bytes) -> str:
         found = hashlib.sha256(body).hexdigest()
-        if announced is not None and found != announced:
+        if isinstance(file.metadata, str) and found != file.metadata:
             raise HashMismatchError(
-                f"core metadata has sha256 {found}, announced is {announced}",
+                f"core metadata has sha256 {found}, announced is {file.metadata}",
                 where=url,
-                hint="the file was changed or damaged at its source: do not use it until whoever "
-                "runs the index has explained it",
+                hint=_CHANGED,
             )
         return body.decode("utf-8", errors="replace")
 
     def _ranged(self, file: DistributionFile) -> str | None:
         """Read METADATA out of the wheel on the server; None where it serves no ranges."""
-        key = f"{file.url} METADATA {file.sha256}"
-        if file.sha256 and (kept := self._cache.kept(key)) is not None:
-            return kept.decode("utf-8", errors="replace")
         try:
             tail = self._client.range(file.url, None, TAIL)
         except ProjectNotFoundError as error:
@@ -166,7 +218,7 @@ class HttpRepository:
                 hint="exclude this version, or tell whoever runs the index",
             ) from error
         if file.sha256:
-            self._cache.keep(key, text.encode())
+            self._cache.keep(_ranged_key(file), text.encode())
         return text
 
     def _whole(self, index: Index, file: DistributionFile) -> Metadata:
@@ -230,6 +282,23 @@ class HttpRepository:
             raise HashMismatchError(
                 f"the file has sha256 {found}, its page says {file.sha256}",
                 where=file.url,
-                hint="the file was changed or damaged at its source: do not use it until whoever "
-                "runs the index has explained it",
+                hint=_CHANGED,
             )
+
+
+def _page_url(index: Index, project: NormalizedName) -> str:
+    return index.url if index.layout == "flat" else project_url(index.url, project)
+
+
+def _ranged_key(file: DistributionFile) -> str:
+    return f"METADATA {file.sha256} {file.url}"
+
+
+def _done(compute: Callable[[], _Answer]) -> Future[_Answer]:
+    """Give what *compute* gives or raises as a future that is done."""
+    future: Future[_Answer] = Future()
+    try:
+        future.set_result(compute())
+    except LockforgeError as error:
+        future.set_exception(error)
+    return future

@@ -81,9 +81,8 @@ def lock(
     Raises NoSolutionError for all rows without a solution, MissingHashError for all files without
     a hash, and whatever the indexes raise.
     """
-    reasons = current_reasons(request)
-    moving = request.upgrade or bool(request.upgrade_packages)
-    if not reasons and not moving:
+    reasons = () if request.upgrade else current_reasons(request)
+    if not reasons and not request.upgrade and not request.upgrade_packages:
         assert request.previous is not None
         return LockOutcome(text=request.previous, reasons=())
     project = request.loaded.project
