@@ -30,7 +30,12 @@ def metadata_text(
 def build_wheel(filename: str, metadata: str, marker: str = "") -> bytes:
     """Build an installable wheel whose one module says its version; *marker* changes its bytes."""
     project, version, *_, python, abi, platform = filename.removesuffix(".whl").split("-")
-    tags = [f"{p}-{a}-{m}" for p in python.split(".") for a in abi.split(".") for m in platform.split(".")]
+    tags = [
+        f"{p}-{a}-{m}"
+        for p in python.split(".")
+        for a in abi.split(".")
+        for m in platform.split(".")
+    ]
     info = f"{project}-{version}.dist-info"
     wheel = "Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\n"
     files = {

@@ -1,0 +1,1 @@
+"""Faults reported of tools for this job, reduced; each must come out right here."""

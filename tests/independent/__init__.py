@@ -1,0 +1,1 @@
+"""Checks that share no code with lockforge."""

@@ -1,0 +1,367 @@
+"""Real pip and real uv install from our locks: exactly one row, or nothing.
+
+Wheels are served on loopback and installed into environments of their own; no index is asked.
+What is said of the tools holds for pip 26.3 and uv 0.13.9, of which both call their support
+for pylock.toml experimental.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Callable, Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, distributions, version
+from pathlib import Path
+from typing import TypeAlias
+
+import pytest
+from packaging.version import Version
+
+from tests.support.command import lockforge
+from tests.support.wheels import build_wheel, metadata_text
+from tests.support.world import Answer, World
+
+Ended: TypeAlias = "subprocess.CompletedProcess[str]"
+Install: TypeAlias = Callable[[Path, Path, Sequence[str]], Ended]
+
+MACHINE = platform.machine()
+HOST = {"x86_64": "linux", "aarch64": "linux-aarch64"}.get(MACHINE, "")
+PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
+OTHER_PYTHON = f"{sys.version_info.major}.{sys.version_info.minor + 1}"
+CP = f"cp{PYTHON.replace('.', '')}"
+LINUX = f"manylinux_2_28_{MACHINE}"
+ROWS = (f"{HOST}-cu130", f"{HOST}-cpu", "win-cpu", "mac-cpu")
+TORCH_CUDA = f"torch-2.9.0+cu130-{CP}-{CP}-{LINUX}.whl"
+# pip reads locks by extras from this version on.
+OLDEST_PIP = Version("26.1")
+
+CUDA_ROW = {
+    "common": "1.5",
+    "nvidia-cudart": "13.0.48",
+    "torch": "2.9.0+cu130",
+    "torchmetrics": "1.8.0",
+}
+CPU_ROW = {"common": "1.5", "torch": "2.9.0+cpu", "torchmetrics": "1.8.0"}
+
+
+def why_not_here() -> str | None:
+    """Say why wheels of a Linux row cannot be installed on this machine."""
+    if platform.system() != "Linux" or not HOST:
+        return "the rows of these tests are for Linux on x86_64 or aarch64"
+    kind, libc = platform.libc_ver()
+    if kind != "glibc" or Version(libc) < Version("2.28"):
+        return "the rows of these tests need glibc 2.28"
+    if sysconfig.get_config_var("Py_GIL_DISABLED"):
+        return "locks are for CPython with its lock"
+    return None
+
+
+pytestmark = pytest.mark.skipif(why_not_here() is not None, reason=str(why_not_here()))
+
+
+@pytest.fixture
+def stack(world: World) -> World:
+    """A small torch for CUDA, Linux, Windows and macOS, with what it and a companion need."""
+    world.add("pypi", "common-1.5-py3-none-any.whl")
+    world.add("pypi", "torchmetrics-1.8.0-py3-none-any.whl", requires=["common", "torch>=2"])
+    world.add("pypi", f"nvidia_cudart-13.0.48-py3-none-{LINUX}.whl")
+    # What must never be taken: the default index has a newer torch.
+    world.add("pypi", f"torch-2.10.0-{CP}-{CP}-{LINUX}.whl", requires=["common>=1"])
+    cuda = "nvidia-cudart==13.0.48; platform_system == 'Linux'"
+    world.add("cu130", TORCH_CUDA, requires=["common>=1", cuda])
+    for python in (PYTHON, OTHER_PYTHON):
+        tag = f"cp{python.replace('.', '')}"
+        for name in (
+            f"torch-2.9.0+cpu-{tag}-{tag}-{LINUX}.whl",
+            f"torch-2.9.0+cpu-{tag}-{tag}-win_amd64.whl",
+            f"torch-2.9.0-{tag}-none-macosx_11_0_arm64.whl",
+        ):
+            world.add("cpu", name, requires=["common>=1"])
+    return world
+
+
+def make_lock(
+    world: World,
+    root: Path,
+    rows: Sequence[str] = ROWS,
+    *,
+    python: str = PYTHON,
+    more: Sequence[str | Path] = (),
+) -> Path:
+    root.mkdir(exist_ok=True)
+    ended = lockforge(
+        *("lock", "torch", "torchmetrics", "--project", root),
+        *("--matrix", ",".join(rows), "--python", python),
+        *("--index-url", world.default_url, "--torch-index", world.torch_url),
+        *more,
+    )
+    assert ended.status == 0, ended.err
+    return root / "pylock.toml"
+
+
+@pytest.fixture
+def lock(stack: World, tmp_path: Path) -> Path:
+    """A lock of four rows, two of them for this machine."""
+    return make_lock(stack, tmp_path / "project")
+
+
+@pytest.fixture
+def venv(tmp_path: Path) -> Path:
+    """An empty environment of the running Python."""
+    path = tmp_path / "venv"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", path], check=True)
+    return path
+
+
+def clean_environment(cache: Path) -> Mapping[str, str]:
+    """Keep settings of the user's, proxies and caches out of the installers."""
+    prefixes = ("PIP_", "UV_", "VIRTUAL_ENV", "PYTHON")
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(prefixes) and not name.lower().endswith("_proxy")
+    }
+    return {
+        **kept,
+        "NO_PROXY": "*",
+        "PIP_CONFIG_FILE": os.devnull,
+        "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+        "PIP_NO_CACHE_DIR": "1",
+        "PIP_NO_INDEX": "1",
+        "UV_CACHE_DIR": str(cache),
+        "UV_NO_CONFIG": "1",
+        "UV_PYTHON_DOWNLOADS": "never",
+    }
+
+
+def run(command: Sequence[str | Path], cache: Path) -> Ended:
+    return subprocess.run(
+        [str(part) for part in command],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=cache.parent,
+        env=clean_environment(cache),
+    )
+
+
+@pytest.fixture
+def pip_install(tmp_path: Path) -> Install:
+    """``pip install -r 'pylock.toml[cu130]'``."""
+    try:
+        found = Version(version("pip"))
+    except PackageNotFoundError:
+        pytest.skip("there is no pip here")
+    if found < OLDEST_PIP:
+        pytest.skip(f"pip {found} is older than {OLDEST_PIP} and reads no pylock.toml")
+
+    def install(lock: Path, venv: Path, extras: Sequence[str]) -> Ended:
+        selector = f"[{','.join(extras)}]" if extras else ""
+        command = [sys.executable, "-m", "pip", "--python", str(venv), "install"]
+        return run([*command, "-r", f"{lock}{selector}"], tmp_path / "pip-cache")
+
+    return install
+
+
+@pytest.fixture
+def uv_sync(tmp_path: Path) -> Install:
+    """``uv pip sync pylock.toml --extra cu130``."""
+    places = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    uv = shutil.which("uv", path=places)
+    if uv is None:
+        pytest.skip("there is no uv here")
+
+    def install(lock: Path, venv: Path, extras: Sequence[str]) -> Ended:
+        chosen = [part for extra in extras for part in ("--extra", extra)]
+        return run([uv, "pip", "sync", lock, "--python", venv, *chosen], tmp_path / "uv-cache")
+
+    return install
+
+
+@pytest.fixture(params=["pip_install", "uv_sync"])
+def install(request: pytest.FixtureRequest) -> Install:
+    """Each of the two installers."""
+    found: Install = request.getfixturevalue(request.param)
+    return found
+
+
+def site_packages(venv: Path) -> Path:
+    return next(venv.glob("lib/python*/site-packages"))
+
+
+def installed(venv: Path) -> dict[str, str]:
+    """Give what an environment has, by name with its whole version."""
+    found = distributions(path=[str(site_packages(venv))])
+    return {one.metadata["Name"]: one.version for one in found}
+
+
+def index_of_torch(venv: Path) -> str:
+    """Say from which index the installed torch came: its wheel says so in its module."""
+    return (site_packages(venv) / "torch" / "__init__.py").read_text("utf-8")
+
+
+def test_a_row_is_installed_exactly(install: Install, lock: Path, venv: Path) -> None:
+    ended = install(lock, venv, ["cu130"])
+
+    assert ended.returncode == 0, ended.stderr
+    assert installed(venv) == CUDA_ROW
+    assert "marker = 'cu130'" in index_of_torch(venv)
+
+
+def test_only_the_files_of_the_row_are_asked_for(
+    install: Install, lock: Path, venv: Path, stack: World
+) -> None:
+    """A lock needs no index: its files are fetched from where it says they are."""
+    stack.requests.clear()
+
+    assert install(lock, venv, ["cpu"]).returncode == 0
+
+    asked = {path.removesuffix(".metadata") for _, path, _ in stack.requests}
+    assert installed(venv) == CPU_ROW
+    assert asked == {
+        stack.file_path("pypi", "common-1.5-py3-none-any.whl"),
+        stack.file_path("pypi", "torchmetrics-1.8.0-py3-none-any.whl"),
+        stack.file_path("cpu", f"torch-2.9.0+cpu-{CP}-{CP}-{LINUX}.whl"),
+    }
+
+
+def test_another_extra_swaps_the_row_in_uv(uv_sync: Install, lock: Path, venv: Path) -> None:
+    assert uv_sync(lock, venv, ["cu130"]).returncode == 0
+    ended = uv_sync(lock, venv, ["cpu"])
+
+    assert ended.returncode == 0, ended.stderr
+    assert installed(venv) == CPU_ROW
+    assert "marker = 'cpu'" in index_of_torch(venv)
+
+
+def test_another_extra_swaps_the_build_in_pip(pip_install: Install, lock: Path, venv: Path) -> None:
+    """`pip install` removes nothing, so what only the other row needs stays."""
+    assert pip_install(lock, venv, ["cu130"]).returncode == 0
+    ended = pip_install(lock, venv, ["cpu"])
+
+    assert ended.returncode == 0, ended.stderr
+    assert installed(venv) == {**CPU_ROW, "nvidia-cudart": "13.0.48"}
+    assert "marker = 'cpu'" in index_of_torch(venv)
+
+
+def test_two_rows_at_once_are_refused(install: Install, lock: Path, venv: Path) -> None:
+    ended = install(lock, venv, ["cpu", "cu130"])
+
+    assert ended.returncode != 0
+    assert "torch" in ended.stderr
+    assert installed(venv) == {}
+
+
+@pytest.mark.parametrize("extras", [(), ("cu126",)], ids=["none", "undeclared"])
+def test_pip_installs_nothing_without_a_row_of_the_lock(
+    extras: Sequence[str], pip_install: Install, lock: Path, venv: Path
+) -> None:
+    """It meets a requirement on torch that the selection lacks, and takes it from nowhere else.
+
+    pip accepts an extra that the lock does not declare; packaging from 26.4 on refuses it.
+    """
+    ended = pip_install(lock, venv, extras)
+
+    assert ended.returncode != 0
+    assert installed(venv) == {}
+
+
+@pytest.mark.parametrize("extras", [(), ("cu126",)], ids=["none", "undeclared"])
+def test_uv_installs_no_torch_without_a_row_of_the_lock(
+    extras: Sequence[str], uv_sync: Install, lock: Path, venv: Path
+) -> None:
+    """It does not follow requirements: it installs what all rows share, and ends well."""
+    uv_sync(lock, venv, extras)
+
+    assert "torch" not in installed(venv)
+    assert installed(venv).items() <= CPU_ROW.items()
+
+
+def test_a_row_alone_on_its_platform_needs_no_extra(
+    install: Install, stack: World, tmp_path: Path, venv: Path
+) -> None:
+    lock = make_lock(stack, tmp_path / "project", [f"{HOST}-cu130", "win-cpu", "mac-cpu"])
+
+    ended = install(lock, venv, [])
+
+    assert ended.returncode == 0, ended.stderr
+    assert installed(venv) == CUDA_ROW
+
+
+def test_a_file_changed_on_the_server_is_refused(
+    install: Install, lock: Path, venv: Path, stack: World
+) -> None:
+    """Neither the file nor any other of the row is installed."""
+    changed = build_wheel(TORCH_CUDA, metadata_text("torch", "2.9.0+cu130"), "changed")
+    stack.answers[stack.file_path("cu130", TORCH_CUDA)] = Answer(
+        body=changed, content_type="application/octet-stream"
+    )
+
+    ended = install(lock, venv, ["cu130"])
+
+    assert ended.returncode != 0
+    assert "hash" in ended.stderr.lower()
+    assert stack.entry("cu130", TORCH_CUDA).sha256 in ended.stdout + ended.stderr
+    assert installed(venv) == {}
+
+
+def test_a_lock_without_a_row_for_the_platform_is_refused(
+    install: Install, stack: World, tmp_path: Path, venv: Path
+) -> None:
+    """`environments` says so; otherwise what has no marker would be installed without torch."""
+    lock = make_lock(stack, tmp_path / "project", ["win-cpu", "mac-cpu"])
+
+    ended = install(lock, venv, [])
+
+    assert ended.returncode != 0
+    assert "environment" in ended.stderr
+    assert installed(venv) == {}
+
+
+def test_a_lock_for_another_python_is_refused(
+    install: Install, stack: World, tmp_path: Path, venv: Path
+) -> None:
+    rows = [f"{HOST}-cpu", "mac-cpu"]
+    lock = make_lock(stack, tmp_path / "project", rows, python=OTHER_PYTHON)
+
+    ended = install(lock, venv, [])
+
+    assert ended.returncode != 0
+    assert "python" in ended.stderr.lower()
+    assert installed(venv) == {}
+
+
+def test_the_table_of_lockforge_changes_nothing(install: Install, lock: Path, venv: Path) -> None:
+    text = lock.read_text("utf-8")
+    bare, table, _ = text.partition("\n[tool.lockforge]")
+    assert table
+    lock.write_text(bare + "\n", "utf-8")
+
+    ended = install(lock, venv, ["cu130"])
+
+    assert ended.returncode == 0, ended.stderr
+    assert installed(venv) == CUDA_ROW
+
+
+def test_files_below_the_project_are_installed_from_their_paths(
+    install: Install, stack: World, tmp_path: Path, venv: Path
+) -> None:
+    """Wheels of a directory are named relative to the lock, so both move together."""
+    project, moved = tmp_path / "project", tmp_path / "moved"
+    wheels = project / "wheels"
+    wheels.mkdir(parents=True)
+    filename = "torchmetrics-9.0-py3-none-any.whl"
+    content = build_wheel(filename, metadata_text("torchmetrics", "9.0", ["torch"]), "own")
+    (wheels / filename).write_bytes(content)
+    make_lock(stack, project, [f"{HOST}-cpu"], more=["--find-links", wheels])
+
+    project.rename(moved)
+    ended = install(moved / "pylock.toml", venv, [])
+
+    assert ended.returncode == 0, ended.stderr
+    assert f'path = "wheels/{filename}"' in (moved / "pylock.toml").read_text("utf-8")
+    assert installed(venv) == {**CPU_ROW, "torchmetrics": "9.0"}
