@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -190,13 +191,17 @@ def lock_command(
     if check:
         return _check(request, quiet=quiet)
     progress = TerminalProgress() if sys.stderr.isatty() and not quiet else NoProgress()
-    repository = _repository(
-        snapshot, loaded, offline=offline, downloads=not (offline or no_download), progress=progress
-    )
-    try:
+    with ExitStack() as opened:
+        opened.callback(progress.clear)
+        repository = _repository(
+            snapshot,
+            loaded,
+            offline=offline,
+            downloads=not (offline or no_download),
+            progress=progress,
+            opened=opened,
+        )
         outcome = lock(request, repository, catalog, progress)
-    finally:
-        progress.clear()
     matrix_text = "" if quiet else report(outcome.text, catalog, where=str(path)) + "\n"
     if outcome.text != request.previous:
         write_atomically(path, outcome.text)
@@ -269,9 +274,18 @@ def _load(root: Path, options: Options, catalog: Catalog, files: TextFiles) -> L
 
 
 def _repository(
-    snapshot: Path | None, loaded: Loaded, *, offline: bool, downloads: bool, progress: Progress
+    snapshot: Path | None,
+    loaded: Loaded,
+    *,
+    offline: bool,
+    downloads: bool,
+    progress: Progress,
+    opened: ExitStack,
 ) -> Repository:
-    """Build the repository; the HTTP client is imported only where something is asked over HTTP."""
+    """Build the repository, to be closed with *opened*.
+
+    The HTTP client is imported only where something is asked over HTTP.
+    """
     from lockforge.adapters.directory import DirectoryRepository
     from lockforge.adapters.routed import RoutedRepository
 
@@ -291,6 +305,7 @@ def _repository(
     cache = Cache(Path(cache_directory()))
     client = CachingClient(cache, connect, offline=offline)
     remote = HttpRepository(client, cache, downloads=downloads, progress=progress)
+    opened.callback(remote.close)
     return RoutedRepository(DirectoryRepository(), remote)
 
 

@@ -40,6 +40,11 @@ class CachingClient:
                 self._transport = self._connect()
         return self._transport
 
+    def close(self) -> None:
+        """Close the connections, if any were made."""
+        if self._transport is not None:
+            self._transport.close()
+
     def fresh_page(self, url: str, *, accept: str) -> Response | None:
         """Give a page that the cache has and that need not be asked for."""
         cached = self._cache.read(_page_key(url, accept))

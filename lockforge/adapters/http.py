@@ -42,6 +42,10 @@ class HttpTransport:
             timeout=httpx.Timeout(30.0, connect=10.0),
         )
 
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
     def get(
         self, url: str, headers: Mapping[str, str], *, forbidden_means_missing: bool
     ) -> Response | None:

@@ -86,6 +86,12 @@ class HttpRepository:
             if file.url not in self._metadata and not self._has_metadata(file):
                 self._metadata[file.url] = self._submit(self._ask_metadata, index, file)
 
+    def close(self) -> None:
+        """Stop what was prefetched in vain, then close the connections."""
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+        self._client.close()
+
     def _submit(
         self, ask: Callable[[Index, _Asked], _Answer], index: Index, asked: _Asked
     ) -> Future[_Answer]:
