@@ -20,7 +20,7 @@ from lockforge.adapters.paths import lock_path, names_in, to_file_url
 from lockforge.adapters.terminal import NoProgress, TerminalProgress
 from lockforge.catalog import load_catalog
 from lockforge.commands.lock import LockRequest, current_reasons, lock
-from lockforge.commands.report import report
+from lockforge.commands.report import report, report_parsed
 from lockforge.errors import LockError, LockforgeError, UsageError
 from lockforge.project.indexes import LocalPaths
 from lockforge.project.load import Files, Loaded, Options, load_project
@@ -202,7 +202,9 @@ def lock_command(
             opened=opened,
         )
         outcome = lock(request, repository, catalog, progress)
-    matrix_text = "" if quiet else report(outcome.text, catalog, where=str(path)) + "\n"
+    matrix_text = ""
+    if not quiet:
+        matrix_text = report_parsed(outcome.pylock, outcome.data, catalog, where=str(path)) + "\n"
     if outcome.text != request.previous:
         write_atomically(path, outcome.text)
         state = "is written"

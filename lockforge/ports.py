@@ -29,8 +29,11 @@ class Repository(Protocol):
         self,
         listings: Iterable[tuple[Index, NormalizedName]],
         metadata: Iterable[tuple[Index, DistributionFile]],
-    ) -> None:
-        """Get these at once, so that asking for them soon costs no wait; errors come when asked."""
+    ) -> bool:
+        """Get these at once, so that asking for them soon costs no wait; errors come when asked.
+
+        Says whether any of it was not at hand already.
+        """
 
 
 class Progress(Protocol):

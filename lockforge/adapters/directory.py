@@ -161,5 +161,6 @@ class DirectoryRepository:
         self,
         listings: Iterable[tuple[Index, NormalizedName]],
         metadata: Iterable[tuple[Index, DistributionFile]],
-    ) -> None:
-        """Do nothing: files on disk are near."""
+    ) -> bool:
+        """Do nothing: files on disk are at hand."""
+        return False

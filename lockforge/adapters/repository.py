@@ -78,13 +78,17 @@ class HttpRepository:
         self,
         listings: Iterable[tuple[Index, NormalizedName]],
         metadata: Iterable[tuple[Index, DistributionFile]],
-    ) -> None:
+    ) -> bool:
+        asked = False
         for index, project in listings:
             if (index.url, project) not in self._listings and not self._has_page(index, project):
                 self._listings[index.url, project] = self._submit(self._ask_listing, index, project)
+                asked = True
         for index, file in metadata:
             if file.url not in self._metadata and not self._has_metadata(file):
                 self._metadata[file.url] = self._submit(self._ask_metadata, index, file)
+                asked = True
+        return asked
 
     def close(self) -> None:
         """Stop what was prefetched in vain, then close the connections."""

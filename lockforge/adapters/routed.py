@@ -37,8 +37,8 @@ class RoutedRepository:
         self,
         listings: Iterable[tuple[Index, NormalizedName]],
         metadata: Iterable[tuple[Index, DistributionFile]],
-    ) -> None:
-        self._remote.prefetch(
+    ) -> bool:
+        return self._remote.prefetch(
             [pair for pair in listings if self._of(pair[0]) is self._remote],
             [pair for pair in metadata if self._of(pair[0]) is self._remote],
         )

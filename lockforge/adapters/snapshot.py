@@ -165,5 +165,6 @@ class SnapshotRepository:
         self,
         listings: Iterable[tuple[Index, NormalizedName]],
         metadata: Iterable[tuple[Index, DistributionFile]],
-    ) -> None:
-        """Do nothing: files on disk are near."""
+    ) -> bool:
+        """Do nothing: files on disk are at hand."""
+        return False

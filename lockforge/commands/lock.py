@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
 
 from packaging.utils import canonicalize_name
@@ -52,6 +52,9 @@ class LockOutcome:
     """The lock's text, and why it was made anew; no reasons where the old one is current."""
 
     text: str
+    pylock: Pylock
+    data: dict[str, Any]
+    """The text as it is read: validated, and plain."""
     reasons: tuple[str, ...]
 
 
@@ -62,7 +65,10 @@ def current_reasons(request: LockRequest) -> tuple[str, ...]:
     """
     if request.previous is None:
         return ("there is no lock yet",)
-    pylock, data = parse_pylock(request.previous, where=request.where)
+    return _stale_reasons(request, *parse_pylock(request.previous, where=request.where))
+
+
+def _stale_reasons(request: LockRequest, pylock: Pylock, data: dict[str, Any]) -> tuple[str, ...]:
     return stale_reasons(
         pylock,
         data,
@@ -81,19 +87,22 @@ def lock(
     Raises NoSolutionError for all rows without a solution, MissingHashError for all files without
     a hash, and whatever the indexes raise.
     """
-    reasons = () if request.upgrade else current_reasons(request)
-    if not reasons and not request.upgrade and not request.upgrade_packages:
-        assert request.previous is not None
-        return LockOutcome(text=request.previous, reasons=())
     project = request.loaded.project
-    previous = None
-    if request.previous is not None and not request.upgrade:
-        previous, _ = parse_pylock(request.previous, where=request.where)
+    reasons: tuple[str, ...] = ("an upgrade was asked for",)
+    previous: Pylock | None = None
+    if request.previous is None:
+        reasons = ("there is no lock yet",)
+    elif not request.upgrade:
+        previous, data = parse_pylock(request.previous, where=request.where)
+        stale = _stale_reasons(request, previous, data)
+        if not stale and not request.upgrade_packages:
+            return LockOutcome(text=request.previous, pylock=previous, data=data, reasons=())
+        reasons = stale or reasons
     resolutions = _solve(request, project, catalog, repository, previous, progress)
     files = known_files(previous) if previous else {}
     resolutions = _complete(resolutions, files, repository, progress)
-    text = _render(request, project, catalog, resolutions)
-    return LockOutcome(text=text, reasons=reasons or ("an upgrade was asked for",))
+    text, pylock, data = _render(request, project, catalog, resolutions)
+    return LockOutcome(text=text, pylock=pylock, data=data, reasons=reasons)
 
 
 def _solve(
@@ -182,7 +191,7 @@ def _raise_missing(
 
 def _render(
     request: LockRequest, project: Project, catalog: Catalog, resolutions: Sequence[Resolution]
-) -> str:
+) -> tuple[str, Pylock, dict[str, Any]]:
     notes: list[str] = []
 
     def locate(file: DistributionFile) -> LockedFile:
@@ -215,8 +224,10 @@ def _render(
     # Files are located while merging, so the notes are complete only now.
     text = render_pylock(replace(lock_, notes=tuple(sorted(set(notes)))))
     shared = frozenset(row.platform for row in lock_.rows if row.extra)
-    verify(text, resolutions, extras=project.extras, groups=project.groups, shared=shared)
-    return text
+    pylock, data = verify(
+        text, resolutions, extras=project.extras, groups=project.groups, shared=shared
+    )
+    return text, pylock, data
 
 
 def _public(url: str) -> str:

@@ -62,7 +62,8 @@ def merge(
     owners: dict[tuple[Target, str], _Entry] = {
         (target, entry.name): entry for entry in entries for target in entry.pins
     }
-    packages = [_package(entry, markers, entries, owners, resolutions, locate) for entry in entries]
+    required = {one.target: _required(one) for one in resolutions}
+    packages = [_package(entry, markers, entries, owners, required, locate) for entry in entries]
     packages.sort(key=lambda one: (one.name, one.version, one.index or "", one.marker))
     labels = {row.accelerator.extra for row in matrix.rows if selector.needs_extra(row)}
     return Lock(
@@ -109,6 +110,14 @@ def _entries(resolutions: Sequence[Resolution]) -> list[_Entry]:
     return [entry for known in found.values() for entry in known]
 
 
+def _required(resolution: Resolution) -> dict[str, list[str]]:
+    """Give what each package of one Target requires, by name."""
+    required: dict[str, list[str]] = {}
+    for edge in resolution.edges:
+        required.setdefault(edge.parent, []).append(edge.child)
+    return required
+
+
 def _marker(entry: _Entry, selector: Selector) -> str:
     by_condition: dict[str, list[Target]] = {}
     for target, pin in entry.pins.items():
@@ -126,20 +135,17 @@ def _package(
     markers: Mapping[_Entry, str],
     entries: Sequence[_Entry],
     owners: Mapping[tuple[Target, str], _Entry],
-    resolutions: Sequence[Resolution],
+    required: Mapping[Target, Mapping[str, Sequence[str]]],
     locate: Callable[[DistributionFile], LockedFile],
 ) -> LockedPackage:
     files = {pin.file.filename: pin.file for pin in entry.pins.values()}
     wheels = [locate(file) for name, file in sorted(files.items()) if file.is_wheel]
     sdists = [locate(file) for name, file in sorted(files.items()) if not file.is_wheel]
     children: dict[str, dict[_Entry, set[Target]]] = {}
-    for resolution in resolutions:
-        if resolution.target in entry.pins:
-            for edge in resolution.edges:
-                if edge.parent == entry.name:
-                    child = owners[resolution.target, edge.child]
-                    targets = children.setdefault(child.name, {}).setdefault(child, set())
-                    targets.add(resolution.target)
+    for target in entry.pins:
+        for name in required[target].get(entry.name, ()):
+            child = owners[target, name]
+            children.setdefault(name, {}).setdefault(child, set()).add(target)
     limits = {pin.requires_python for pin in entry.pins.values()} - {None}
     return LockedPackage(
         name=entry.name,

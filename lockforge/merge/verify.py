@@ -8,7 +8,7 @@ ever ask for an extra, so the entries of both apply, and two torches are an erro
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from packaging.markers import Marker
 
@@ -34,12 +34,16 @@ def verify(
     extras: Sequence[str],
     groups: Sequence[str],
     shared: frozenset[str],
-) -> None:
-    """Raise ProofError unless *text* selects each Resolution; *shared* names platforms of rows."""
-    lock, _ = parse_pylock(text, where="the lock just made")
+) -> tuple[Pylock, dict[str, Any]]:
+    """Give *text* as it is read, once it is proved to select each Resolution.
+
+    *shared* names the platforms of several rows. Raises ProofError.
+    """
+    lock, data = parse_pylock(text, where="the lock just made")
     for resolution in resolutions:
         for chosen_extras, chosen_groups in _choices(extras, groups):
             _verify_target(lock, resolution, chosen_extras, chosen_groups, shared)
+    return lock, data
 
 
 def _choices(
@@ -105,4 +109,4 @@ def _verify_target(
 
 
 def _holds(pin: Pin, environment: dict[str, str | frozenset[str]]) -> bool:
-    return not pin.condition or Marker(pin.condition).evaluate(environment, "lock_file")
+    return not pin.condition or Marker(pin.condition).evaluate_prepared(environment)

@@ -67,11 +67,10 @@ def python_fits(requires_python: str, minor: PythonMinor) -> Literal["all", "som
     return "all" if answers == {True} else "none"
 
 
-def _foreign_label(version: Version, accelerator: str) -> str | None:
+@lru_cache(maxsize=4096)
+def _foreign_label(local: str, accelerator: str) -> str | None:
     """Give the accelerator a local version names where it is not the row's."""
-    if version.local is None:
-        return None
-    for label in re.findall(r"cu\d+|rocm\d+(?:\.\d+)*|cpu|xpu", version.local):
+    for label in re.findall(r"cu\d+|rocm\d+(?:\.\d+)*|cpu|xpu", local):
         if is_label(label) and label != accelerator:
             return str(label)
     return None
@@ -105,7 +104,8 @@ def judge(
                 reason = f"needs Python {file.requires_python}"
                 yield Refused(version, file, reason)
                 continue
-        if family and (foreign := _foreign_label(version, accelerator)):
+        local = version.local if family else None
+        if local and (foreign := _foreign_label(local, accelerator)):
             yield Refused(version, file, f"built for {foreign}")
             continue
         # Pages without upload times (PyTorch's older ones) cannot be judged by time.

@@ -54,9 +54,7 @@ def _offer(name: NormalizedName, needs: list[Need], target: Target, finder: Find
     pythons, platforms = _tags(listing, newest)
     reasons: dict[str, None] = {}
     for judged in judge(listing, target, family=route.family, exclude_newer=None):
-        if isinstance(judged, Refused) and all(
-            need.specifier.contains(judged.version, prereleases=True) for need in needs
-        ):
+        if isinstance(judged, Refused) and all(need.admits(judged.version) for need in needs):
             reasons[f"{judged.version}: {judged.reason}"] = None
     for file in listing.files:
         reason = finder.refusals.get((file.url, target.python))

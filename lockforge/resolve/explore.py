@@ -90,9 +90,15 @@ def explore(
     for state, needs in zip(states, walks.values(), strict=True):
         state.add(needs)
     while any(state.names() for state in states):
-        finder.prefetch_pages((name, state.target) for state in states for name in state.names())
+        asked = finder.prefetch_pages(
+            (name, state.target) for state in states for name in state.names()
+        )
         chosen = [(state, state.choose(finder)) for state in states]
-        finder.prefetch_metadata(one for _, candidates in chosen for one in candidates)
+        asked |= finder.prefetch_metadata(one for _, candidates in chosen for one in candidates)
+        if not asked:
+            # What is at hand so far is likely to be at hand to the end: a guess would cost more
+            # than the few waits it may save.
+            return
         for state, candidates in chosen:
             for candidate in candidates:
                 try:

@@ -160,20 +160,23 @@ class Finder:
             for version, chosen in best.items()
         }
 
-    def prefetch_pages(self, wanted: Iterable[tuple[NormalizedName, Target]]) -> None:
-        """Get the pages of names in Targets at once, with those they may fall back to."""
+    def prefetch_pages(self, wanted: Iterable[tuple[NormalizedName, Target]]) -> bool:
+        """Get the pages of names in Targets at once, with those they may fall back to.
+
+        Says whether any of them was not at hand already.
+        """
         pages: dict[tuple[str, str], tuple[Index, NormalizedName]] = {}
         for name, target in wanted:
             route = self.route(name, target.row)
             for index in (route.index, route.fallback):
                 if index is not None:
                     pages[index.url, name] = (index, name)
-        self._repository.prefetch([pages[key] for key in sorted(pages)], [])
+        return self._repository.prefetch([pages[key] for key in sorted(pages)], [])
 
-    def prefetch_metadata(self, candidates: Iterable[Candidate]) -> None:
-        """Get the metadata of candidates at once."""
+    def prefetch_metadata(self, candidates: Iterable[Candidate]) -> bool:
+        """Get the metadata of candidates at once; says whether any was not at hand already."""
         files = {one.file.url: (one.index, one.file) for one in candidates if not self._stated(one)}
-        self._repository.prefetch([], [files[url] for url in sorted(files)])
+        return self._repository.prefetch([], [files[url] for url in sorted(files)])
 
     def refuse(self, candidate: Candidate, target: Target, reason: str) -> None:
         """Strike a file out for the Python of *target* and forget what was built on it."""

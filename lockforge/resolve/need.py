@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
@@ -36,6 +36,14 @@ class Need:
     """What the Target leaves open of its marker."""
     addition: Addition | None = None
     """Set when a rule of the catalogue asks for it."""
+    _admitted: dict[Version, bool] = field(default_factory=dict, init=False)
+
+    def admits(self, version: Version) -> bool:
+        """Whether *version* satisfies the need, pre-releases included; the solver asks often."""
+        known = self._admitted.get(version)
+        if known is None:
+            known = self._admitted[version] = self.specifier.contains(version, prereleases=True)
+        return known
 
     @property
     def identifier(self) -> Identifier:

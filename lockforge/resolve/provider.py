@@ -123,7 +123,7 @@ class Provider(AbstractProvider[Need, Candidate, Identifier]):
         return sorted(found, key=lambda candidate: rank.get(candidate.version, len(rank)))
 
     def is_satisfied_by(self, requirement: Need, candidate: Candidate) -> bool:
-        return requirement.specifier.contains(candidate.version, prereleases=True)
+        return requirement.admits(candidate.version)
 
     def get_dependencies(self, candidate: Candidate) -> tuple[Need, ...]:
         key = (candidate.identifier, candidate.file.url)

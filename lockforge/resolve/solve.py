@@ -96,9 +96,7 @@ def _rules_to_activate(
                 continue
             needs = split_extras(rule.parsed(candidate.version))
             if any(
-                need.name in pins
-                and not need.specifier.contains(pins[need.name].version, prereleases=True)
-                for need in needs
+                need.name in pins and not need.admits(pins[need.name].version) for need in needs
             ):
                 broken.add(rule)
     return frozenset(broken)

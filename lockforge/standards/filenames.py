@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from packaging.utils import NormalizedName, canonicalize_name
 from packaging.version import InvalidVersion, Version
@@ -12,8 +12,7 @@ _SDIST_SUFFIXES = (".tar.gz", ".zip")
 _WHEEL_PARTS = 5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WheelName:
+class WheelName(NamedTuple):
     """A wheel's file name in its parts (binary distribution format)."""
 
     project: NormalizedName
@@ -35,6 +34,8 @@ def _normalize(name: str) -> NormalizedName:
     return canonicalize_name(name)
 
 
+# Every Target judges the same files.
+@lru_cache(maxsize=65536)
 def parse_wheel_name(filename: str) -> WheelName | None:
     """Read a wheel's file name; None if it is not one."""
     parts = filename.removesuffix(".whl").split("-")

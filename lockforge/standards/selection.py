@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from packaging.markers import Marker
@@ -97,10 +98,15 @@ def _check_closed(
                     continue
                 raise _incomplete(f"{name} {version} is not what {package.name} depends on")
             if any(
-                "marker" not in one or Marker(one["marker"]).evaluate(environment, "lock_file")
+                "marker" not in one or _parse_marker(one["marker"]).evaluate_prepared(environment)
                 for one in dependencies
             ):
                 raise _incomplete(f"{package.name} depends on {name}, of which no entry applies")
+
+
+@lru_cache(maxsize=4096)
+def _parse_marker(text: str) -> Marker:
+    return Marker(text)
 
 
 def _incomplete(message: str) -> LockSelectionError:
