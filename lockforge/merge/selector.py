@@ -36,6 +36,9 @@ class Selector:
         self._rows: dict[str, list[Row]] = {name: [] for name in self._platforms}
         for row in matrix.rows:
             self._rows[row.platform.name].append(row)
+        self._targets: dict[str, list[Target]] = {name: [] for name in self._platforms}
+        for target in matrix.targets:
+            self._targets[target.row.platform.name].append(target)
         first_python = matrix.pythons[0]
         self._platform_axis: Axis = tuple(
             tuple(
@@ -74,20 +77,19 @@ class Selector:
 
     def _clauses(self, name: str, chosen: frozenset[Target]) -> list[Clause]:
         """Describe what is chosen of one platform."""
-        rows = self._rows[name]
+        covered: dict[str, list[PythonMinor]] = {}
+        picked: dict[str, list[PythonMinor]] = {}
+        for target in self._targets[name]:
+            label = target.row.accelerator.label
+            covered.setdefault(label, []).append(target.python)
+            if target in chosen:
+                picked.setdefault(label, []).append(target.python)
         by_pythons: dict[tuple[PythonMinor, ...] | None, list[str]] = {}
-        for row in rows:
-            covered = self._matrix.pythons_of(row)
-            pythons = tuple(
-                target.python
-                for target in self._matrix.targets
-                if target.row == row and target in chosen
-            )
-            if pythons:
-                key = None if pythons == covered else pythons
-                by_pythons.setdefault(key, []).append(row.accelerator.label)
+        for label, pythons in picked.items():
+            key = None if pythons == covered[label] else tuple(pythons)
+            by_pythons.setdefault(key, []).append(label)
         return [
-            Clause(None if len(labels) == len(rows) else tuple(labels), pythons)
+            Clause(None if len(labels) == len(covered) else tuple(labels), pythons)
             for pythons, labels in by_pythons.items()
         ]
 
@@ -95,7 +97,7 @@ class Selector:
         """Let a clause take over a narrower one whose platforms lack the labels it has more of."""
         by_width = sorted(
             (clause for clause in clauses if clause.labels is not None),
-            key=lambda clause: (len(clause.labels or ()), clause),
+            key=lambda clause: (len(clause.labels or ()), clause.labels, clause.pythons or ()),
         )
         for place, narrow in enumerate(by_width):
             for wide in by_width[place + 1 :]:
@@ -133,19 +135,18 @@ class Selector:
         """Whether *clause* without a platform would pick a Target of *name* not chosen."""
         return any(
             target not in chosen
-            and target.row.platform.name == name
             and (clause.labels is None or target.row.accelerator.label in clause.labels)
             and (clause.pythons is None or target.python in clause.pythons)
-            for target in self._matrix.targets
+            for target in self._targets[name]
         )
 
     def _express_pythons(self, clause: Clause, names: list[str]) -> Node:
         assert clause.pythons is not None
         covered = {
             target.python
-            for target in self._matrix.targets
-            if target.row.platform.name in names
-            and (clause.labels is None or target.row.accelerator.label in clause.labels)
+            for name in names
+            for target in self._targets[name]
+            if (clause.labels is None or target.row.accelerator.label in clause.labels)
         }
         required = allowed = 0
         for place, python in enumerate(self._matrix.pythons):

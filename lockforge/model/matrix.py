@@ -50,6 +50,10 @@ class Target:
     row: Row
     python: PythonMinor
 
+    def __hash__(self) -> int:
+        # Targets are keys everywhere; a matrix has no two rows of one name.
+        return hash((self.row.name, self.python))
+
     @property
     def id(self) -> str:
         return f"{self.row.name}-py{self.python[0]}{self.python[1]}"

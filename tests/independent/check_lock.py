@@ -248,7 +248,7 @@ class Snapshot:
             for entry in json.loads(path.read_text("utf-8"))["files"]
         }
 
-    def requires(self, label: str | None, project: str, file: PageFile) -> list[Requirement]:
+    def requires(self, label: str | None, project: str, file: PageFile) -> tuple[Requirement, ...]:
         """List what the very file requires."""
         if label:
             path = self._root / "whl" / "metadata" / f"{project}.json"
@@ -256,8 +256,24 @@ class Snapshot:
             path = self._root / "simple" / project / "metadata.json"
         if path not in self._texts:
             self._texts[path] = json.loads(path.read_text("utf-8"))
-        raw, _ = parse_email(self._texts[path][file.metadata or ""])
-        return [Requirement(text) for text in raw.get("requires_dist", [])]
+        return _parse_requires(self._texts[path][file.metadata or ""])
+
+
+@lru_cache(maxsize=None)
+def _parse_requires(metadata: str) -> tuple[Requirement, ...]:
+    raw, _ = parse_email(metadata)
+    return tuple(map(Requirement, raw.get("requires_dist", ())))
+
+
+@lru_cache(maxsize=None)
+def _parse_wheel(filename: str) -> tuple[Version, tuple[int, int | str], frozenset[Tag]] | None:
+    """Read a wheel's name as version, build tag, tags; None for any other file."""
+    try:
+        _, version, build, its_tags = parse_wheel_filename(filename)
+    except InvalidWheelFilename:
+        return None
+    number, suffix = build or (0, "")
+    return version, (-number, suffix), its_tags
 
 
 def project_requirements(project: Path, extras: Iterable[str] = ()) -> list[str]:
@@ -417,14 +433,12 @@ def _check_best(
     full = f"{row.python[0]}.{row.python[1]}.{patch}"
     ranked: dict[str, tuple[int, tuple[int, int | str]]] = {}
     for file in page:
-        try:
-            _, of, build, its_tags = parse_wheel_filename(file.filename)
-        except InvalidWheelFilename:
+        wheel = _parse_wheel(file.filename)
+        if wheel is None or wheel[0] != version:
             continue
-        usable = [ranks[tag] for tag in its_tags if tag in ranks]
-        if of == version and usable and SpecifierSet(file.requires_python or "").contains(full):
-            number, suffix = build or (0, "")
-            ranked[file.filename] = (min(usable), (-number, suffix))
+        usable = [ranks[tag] for tag in wheel[2] if tag in ranks]
+        if usable and SpecifierSet(file.requires_python or "").contains(full):
+            ranked[file.filename] = (min(usable), wheel[1])
     if source.filename not in ranked:
         yield f"{source.filename} does not fit"
     elif ranked[source.filename] != min(ranked.values()):

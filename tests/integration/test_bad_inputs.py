@@ -538,7 +538,9 @@ def conflicted(text: str) -> str:
     return "".join(lines)
 
 
-@pytest.mark.parametrize("options", [(), ("--upgrade",), ("--check",)], ids=" ".join)
+@pytest.mark.parametrize(
+    "options", [(), ("--upgrade-package", "torch"), ("--check",)], ids=" ".join
+)
 def test_a_lock_with_conflict_markers_is_left_alone(
     options: tuple[str, ...], project: Project
 ) -> None:

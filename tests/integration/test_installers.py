@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, distributions, version
 from pathlib import Path
 from typing import TypeAlias
+from venv import EnvBuilder
 
 import pytest
 from packaging.version import Version
@@ -113,7 +114,7 @@ def lock(stack: World, tmp_path: Path) -> Path:
 def venv(tmp_path: Path) -> Path:
     """An empty environment of the running Python."""
     path = tmp_path / "venv"
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", path], check=True)
+    EnvBuilder(symlinks=True, with_pip=False).create(path)
     return path
 
 

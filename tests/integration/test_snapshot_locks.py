@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -75,6 +75,25 @@ def lock_project(name: str, projects: Path, snapshot: Path, output: Path) -> End
     )
 
 
+_made: dict[str, str] = {}
+
+
+@pytest.fixture
+def lock_of(projects: Path, snapshot: Path, tmp_path: Path) -> Callable[[str], Path]:
+    """Give the lock of a project, made once and copied for each test."""
+
+    def get(name: str) -> Path:
+        output = tmp_path / f"pylock.{name}.toml"
+        if name not in _made:
+            ended = lock_project(name, projects, snapshot, output)
+            assert ended.status == 0, ended.err
+            _made[name] = output.read_text("utf-8")
+        output.write_text(_made[name], "utf-8")
+        return output
+
+    return get
+
+
 def lock_requirements(
     requirements: Sequence[str],
     names: Sequence[str],
@@ -109,29 +128,24 @@ def wheel_hosts(package: Package) -> set[str | None]:
 
 @pytest.mark.parametrize("name", PROJECTS)
 def test_a_project_locks_to_what_the_indexes_have(
-    name: str, projects: Path, snapshot: Path, tmp_path: Path
+    name: str, projects: Path, snapshot: Path, lock_of: Callable[[str], Path]
 ) -> None:
     """Each row is closed, from the right hosts, and has the hashes its pages state."""
-    output = tmp_path / "pylock.toml"
-
-    ended = lock_project(name, projects, snapshot, output)
+    output = lock_of(name)
 
     expected = Expected(
         rows=rows_of(THREE),
         requirements=project_requirements(projects / name),
         all_rows=True,
     )
-    assert ended.status == 0, ended.err
     assert check(output, Snapshot(snapshot), expected) == []
 
 
 @pytest.mark.parametrize("name", PROJECTS)
 def test_each_row_has_its_own_build_and_cuda_is_on_linux_alone(
-    name: str, projects: Path, snapshot: Path, tmp_path: Path
+    name: str, lock_of: Callable[[str], Path]
 ) -> None:
-    output = tmp_path / "pylock.toml"
-    assert lock_project(name, projects, snapshot, output).status == 0
-    lock, _ = read(output)
+    lock, _ = read(lock_of(name))
 
     linux, win, mac = (select(lock, row) for row in rows_of(THREE))
 
@@ -142,17 +156,11 @@ def test_each_row_has_its_own_build_and_cuda_is_on_linux_alone(
     assert not [one for one in (*win, *mac) if one.startswith(PATTERNS)]
 
 
-def test_companions_follow_the_build_of_their_row(
-    projects: Path, snapshot: Path, tmp_path: Path
-) -> None:
+def test_companions_follow_the_build_of_their_row(lock_of: Callable[[str], Path]) -> None:
     """Vision and audio wheels carry the local version of their row's torch."""
-    vision, audio = tmp_path / "pylock.vision.toml", tmp_path / "pylock.audio.toml"
-    assert lock_project("vision", projects, snapshot, vision).status == 0
-    assert lock_project("audio", projects, snapshot, audio).status == 0
-
     rows = rows_of(THREE)
-    visions = [select(read(vision)[0], row) for row in rows]
-    audios = [select(read(audio)[0], row) for row in rows]
+    visions = [select(read(lock_of("vision"))[0], row) for row in rows]
+    audios = [select(read(lock_of("audio"))[0], row) for row in rows]
 
     locals_of_vision = [one["torchvision"][0].version for one in visions]
     locals_of_audio = [one["torchaudio"][0].version for one in audios]
@@ -163,12 +171,10 @@ def test_companions_follow_the_build_of_their_row(
 
 @pytest.mark.parametrize("name", PROJECTS)
 def test_what_all_rows_share_is_one_entry_without_a_marker(
-    name: str, projects: Path, snapshot: Path, tmp_path: Path
+    name: str, lock_of: Callable[[str], Path]
 ) -> None:
     """And what some rows have differently, or not at all, has a marker on each entry."""
-    output = tmp_path / "pylock.toml"
-    assert lock_project(name, projects, snapshot, output).status == 0
-    lock, _ = read(output)
+    lock, _ = read(lock_of(name))
     selections = [select(lock, row) for row in rows_of(THREE)]
 
     for package_name in {package.name for package in lock.packages}:
@@ -181,11 +187,9 @@ def test_what_all_rows_share_is_one_entry_without_a_marker(
 
 
 @pytest.mark.parametrize("name", PROJECTS)
-def test_no_entry_mixes_hosts(name: str, projects: Path, snapshot: Path, tmp_path: Path) -> None:
+def test_no_entry_mixes_hosts(name: str, lock_of: Callable[[str], Path]) -> None:
     """The family is from PyTorch and all else from the default index; triton may fall back."""
-    output = tmp_path / "pylock.toml"
-    assert lock_project(name, projects, snapshot, output).status == 0
-    lock, _ = read(output)
+    lock, _ = read(lock_of(name))
 
     for package in lock.packages:
         hosts = wheel_hosts(package)
@@ -250,7 +254,8 @@ def test_twelve_rows_of_one_torch(snapshot: Path, tmp_path: Path) -> None:
 def test_two_rows_at_once_are_refused(snapshot: Path, tmp_path: Path) -> None:
     """No extra excludes another, so asking for two rows of one platform cannot pass silently."""
     output = tmp_path / "pylock.toml"
-    assert lock_requirements(["torch==2.12.1"], TWELVE, snapshot, output).status == 0
+    names = ("linux-cpu", "linux-cu130", "win-cpu")
+    assert lock_requirements(["torch==2.12.1"], names, snapshot, output).status == 0
     lock, _ = read(output)
     row = Row(platform="linux", label="cu130", python=(3, 12), extra="cu130")
 
@@ -364,10 +369,11 @@ def test_the_same_inputs_give_the_same_bytes(snapshot: Path, tmp_path: Path) -> 
     assert str(tmp_path).encode() not in one
 
 
-def test_locking_again_changes_nothing(projects: Path, snapshot: Path, tmp_path: Path) -> None:
+def test_locking_again_changes_nothing(
+    projects: Path, snapshot: Path, lock_of: Callable[[str], Path]
+) -> None:
     """Neither as it is, nor chosen anew from the same indexes."""
-    output = tmp_path / "pylock.toml"
-    assert lock_project("vision", projects, snapshot, output).status == 0
+    output = lock_of("vision")
     before = output.read_bytes()
 
     again = lock_project("vision", projects, snapshot, output)
@@ -380,9 +386,7 @@ def test_locking_again_changes_nothing(projects: Path, snapshot: Path, tmp_path:
     assert output.read_bytes() == before
 
 
-def test_the_table_of_lockforge_decides_nothing(
-    projects: Path, snapshot: Path, tmp_path: Path
-) -> None:
+def test_the_table_of_lockforge_decides_nothing(snapshot: Path, tmp_path: Path) -> None:
     """Without it, every row selects the same files."""
     output, bare = tmp_path / "pylock.toml", tmp_path / "pylock.bare.toml"
     assert lock_requirements(["torch==2.12.1"], TWELVE, snapshot, output).status == 0
