@@ -49,8 +49,7 @@ class Cache:
         self._root = root / _LAYOUT
 
     def _path(self, kind: str, key: str) -> Path:
-        name = hashlib.sha256(key.encode()).hexdigest()
-        return self._root / kind / name[:2] / name[2:]
+        return self._root / kind / hashlib.sha256(key.encode()).hexdigest()
 
     def read(self, key: str) -> CachedResponse | None:
         """Give the entry of *key*; None, and no file left, where it is damaged."""
@@ -105,8 +104,11 @@ class Cache:
     @staticmethod
     def _write(path: Path, content: bytes) -> None:
         with contextlib.suppress(OSError):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            handle, name = tempfile.mkstemp(dir=path.parent, prefix=".new-")
+            try:
+                handle, name = tempfile.mkstemp(dir=path.parent, prefix=".new-")
+            except FileNotFoundError:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                handle, name = tempfile.mkstemp(dir=path.parent, prefix=".new-")
             try:
                 with os.fdopen(handle, "wb") as file:
                     file.write(content)

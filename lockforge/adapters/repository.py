@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from lockforge.model.release import DistributionFile, Metadata
     from lockforge.ports import Progress
 
-CONNECTIONS = 24
+CONNECTIONS = 16
 """Connections at once: enough to hide latency, few enough to be a polite client."""
 
 

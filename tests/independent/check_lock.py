@@ -16,7 +16,7 @@ import json
 import sys
 import tomllib
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -259,13 +259,13 @@ class Snapshot:
         return _parse_requires(self._texts[path][file.metadata or ""])
 
 
-@lru_cache(maxsize=None)
+@cache
 def _parse_requires(metadata: str) -> tuple[Requirement, ...]:
     raw, _ = parse_email(metadata)
     return tuple(map(Requirement, raw.get("requires_dist", ())))
 
 
-@lru_cache(maxsize=None)
+@cache
 def _parse_wheel(filename: str) -> tuple[Version, tuple[int, int | str], frozenset[Tag]] | None:
     """Read a wheel's name as version, build tag, tags; None for any other file."""
     try:

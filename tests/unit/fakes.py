@@ -63,6 +63,7 @@ class FakeRepository:
     def __init__(self) -> None:
         self._files: dict[tuple[str, NormalizedName], list[DistributionFile]] = {}
         self._metadata: dict[tuple[str, str], Metadata | MetadataError] = {}
+        self._at_hand: set[tuple[str, str]] = set()
         self.asked: list[tuple[str, str]] = []
         """Index name and project or file name of every question, in order."""
 
@@ -142,8 +143,12 @@ class FakeRepository:
         self,
         listings: Iterable[tuple[Index, NormalizedName]],
         metadata: Iterable[tuple[Index, DistributionFile]],
-    ) -> None:
-        return
+    ) -> bool:
+        wanted = {(index.name, str(project)) for index, project in listings}
+        wanted |= {(index.name, file.filename) for index, file in metadata}
+        new = wanted - self._at_hand
+        self._at_hand |= new
+        return bool(new)
 
 
 class NoProgress:
