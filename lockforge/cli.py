@@ -59,7 +59,7 @@ def _several(_context: click.Context, _option: click.Parameter, values: object) 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="lockforge")
 def commands() -> None:
-    r"""One pylock.toml for every platform and accelerator of a PyTorch project.
+    """One pylock.toml for every platform and accelerator of a PyTorch project.
 
     \b
     Example:
@@ -149,7 +149,7 @@ def lock_command(
     check: bool,
     quiet: bool,
 ) -> int:
-    r"""Resolve every row of the matrix into one proved pylock.toml, and print the matrix.
+    """Resolve every row of the matrix into one proved pylock.toml, and print the matrix.
 
     Requirements come from the command line, else from -r files, else from pyproject.toml.
 
@@ -235,7 +235,7 @@ def _check(request: LockRequest, *, quiet: bool) -> int:
 @click.argument("lock_file", required=False, type=click.Path(dir_okay=False, path_type=Path))
 @_project_option
 def report_command(*, lock_file: Path | None, project: Path) -> int:
-    r"""Print the matrix a lock holds, from the lock alone.
+    """Print the matrix a lock holds, from the lock alone.
 
     \b
     Example:

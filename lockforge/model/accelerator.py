@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 
 Kind: TypeAlias = Literal["cpu", "cuda", "rocm", "xpu"]
 
-_LABEL = re.compile(r"(?P<bare>cpu|xpu)|cu(?P<cuda>\d{2,3})|rocm(?P<rocm>\d+\.\d+(?:\.\d+)?)")
+# Two digits were enough up to CUDA 9.2; since then `cu13` is a slip for `cu130`.
+_LABEL = re.compile(r"(?P<bare>cpu|xpu)|cu(?P<cuda>[89]\d|\d{3})|rocm(?P<rocm>\d+\.\d+(?:\.\d+)?)")
 
 
 def is_label(text: str) -> bool:

@@ -11,8 +11,9 @@ if TYPE_CHECKING:
 
     from lockforge.model.resolution import Cause, Failure, Offer
 
-# More versions or reasons than this say nothing new.
+# More versions or refusals than this say nothing new.
 _SHOWN = 5
+_SHOWN_REFUSALS = 2
 
 
 def render_failures(failures: Sequence[Failure]) -> str:
@@ -55,7 +56,11 @@ def _render_offer(offer: Offer) -> list[str]:
         tags = f"Pythons {', '.join(offer.pythons)}; platforms {', '.join(offer.platforms)}"
         wheels = f" with wheels for {tags}" if offer.pythons else ", without wheels"
         lines.append(f"  its newest is {offer.newest}{wheels}")
-    lines += [f"  refused {reason}" for reason in offer.refused[:_SHOWN]]
-    if len(offer.refused) > _SHOWN:
-        lines.append(f"  and {len(offer.refused) - _SHOWN} more files were refused")
+    newest = f"{offer.newest}: wheels for "
+    refused = [reason for reason in offer.refused if not reason.startswith(newest)]
+    lines += [f"  refused {reason}" for reason in refused[:_SHOWN_REFUSALS]]
+    if len(refused) > _SHOWN_REFUSALS:
+        lines.append(
+            f"  and {len(refused) - _SHOWN_REFUSALS} older versions for the same or like reasons"
+        )
     return lines

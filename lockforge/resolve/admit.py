@@ -47,6 +47,8 @@ class Refused(NamedTuple):
     version: Version
     file: DistributionFile
     reason: str
+    by_tags: bool = False
+    """Whether it is made for other Pythons or platforms, which is nothing to remark on alone."""
 
 
 @lru_cache(maxsize=4096)
@@ -95,7 +97,7 @@ def judge(
         rank = ranks.rank(wheel.triple) if wheel else 0
         if rank is None:
             assert wheel is not None
-            yield Refused(version, file, f"no wheel for this row: {wheel.triple}")
+            yield Refused(version, file, f"made for {wheel.triple}", by_tags=True)
             continue
         fits = "all"
         if file.requires_python:

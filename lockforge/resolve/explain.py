@@ -52,14 +52,7 @@ def _offer(name: NormalizedName, needs: list[Need], target: Target, finder: Find
     usable = [str(candidate.version) for candidate in finder.candidates(name, target)]
     newest = max(_versions(listing), default=None)
     pythons, platforms = _tags(listing, newest)
-    reasons: dict[str, None] = {}
-    for judged in judge(listing, target, family=route.family, exclude_newer=None):
-        if isinstance(judged, Refused) and all(need.admits(judged.version) for need in needs):
-            reasons[f"{judged.version}: {judged.reason}"] = None
-    for file in listing.files:
-        reason = finder.refusals.get((file.url, target.python))
-        if reason:
-            reasons[f"{file.filename}: {reason}"] = None
+    refused = _refusals(listing, needs, target, finder, family=route.family)
     return Offer(
         project=name,
         index_name=route.index.name,
@@ -69,8 +62,37 @@ def _offer(name: NormalizedName, needs: list[Need], target: Target, finder: Find
         newest=None if newest is None else str(newest),
         pythons=pythons,
         platforms=platforms,
-        refused=tuple(reasons),
+        refused=tuple(refused),
     )
+
+
+def _refusals(
+    listing: Listing, needs: list[Need], target: Target, finder: Finder, *, family: bool
+) -> list[str]:
+    """Say why files of matching versions were refused: in one line the wheels of a version."""
+    found: list[str] = []
+    judged_versions: dict[Version, list[Refused]] = {}
+    admitted: set[Version] = set()
+    for judged in judge(listing, target, family=family, exclude_newer=finder.exclude_newer):
+        if isinstance(judged, Refused):
+            judged_versions.setdefault(judged.version, []).append(judged)
+        else:
+            admitted.add(judged.version)
+    for version in sorted(judged_versions, reverse=True):
+        if version in admitted or not all(need.admits(version) for need in needs):
+            continue
+        reasons = dict.fromkeys(one.reason for one in judged_versions[version] if not one.by_tags)
+        found += [f"{version}: {reason}" for reason in reasons]
+        if not reasons:
+            pythons, platforms = _tags(listing, version)
+            found.append(
+                f"{version}: wheels for Pythons {', '.join(pythons)} "
+                f"and platforms {', '.join(platforms)} only"
+            )
+    for file in listing.files:
+        if reason := finder.refusals.get((file.url, target.python)):
+            found.append(f"{file.filename}: {reason}")
+    return found
 
 
 def _versions(listing: Listing) -> set[Version]:

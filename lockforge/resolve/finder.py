@@ -63,6 +63,10 @@ class Finder:
         """Why a file, by its address, was refused for a Python after its metadata was read."""
 
     @property
+    def exclude_newer(self) -> str | None:
+        return self._project.exclude_newer
+
+    @property
     def repository(self) -> Repository:
         return self._repository
 

@@ -1,0 +1,506 @@
+"""A whole project, from its files and the command line."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.utils import NormalizedName
+from packaging.version import Version
+
+from lockforge.catalog import load_catalog
+from lockforge.errors import ConfigError, Fault
+from lockforge.model.index import Index, UserIndex
+from lockforge.model.project import Project, ProjectRequirement, RowSettings
+from lockforge.model.release import Metadata
+from lockforge.project.indexes import LocalPaths
+from lockforge.project.load import Files, Loaded, Options, load_project
+from tests.unit.fakes import PYPI, make_matrix, make_row, torch_index
+
+NOW = datetime(2026, 11, 15, 8, 30, tzinfo=UTC)
+FOLDERS = {"file:///project/wheels": ("acme-local",)}
+FILES = Files(
+    pyproject={},
+    python_version=None,
+    read={"requirements.txt": "-i https://r.example/simple\n-f wheels\ntorch\ntqdm\n"}.get,
+    paths=LocalPaths(to_url=lambda text: f"file:///project/{text}", names_in=FOLDERS.get),
+    where="pyproject.toml",
+)
+SMALL = {
+    "project": {"dependencies": ["torch"]},
+    "tool": {"lockforge": {"matrix": ["linux-cpu"], "python": ["3.12"]}},
+}
+FULL = {
+    "project": {
+        "name": "app",
+        "requires-python": ">=3.12",
+        "dependencies": ["torch>=2.9", "acme-core"],
+        "optional-dependencies": {"train": ["tqdm"]},
+    },
+    "dependency-groups": {"dev": ["pytest"]},
+    "tool": {
+        "other": {},
+        "lockforge": {
+            "matrix": ["linux-cu130", "linux-cpu", "mac-cpu"],
+            "python": ["3.12", "3.13"],
+            "align": "row",
+            "exclude-newer": "7 days",
+            "extras": ["train"],
+            "groups": ["dev"],
+            "torch-index": "https://user:secret@mirror.example/whl/",
+            "channel": "test",
+            "rows": {
+                "linux-cu130": {"glibc": "2.34", "dependencies": ["flash-attn"]},
+                "mac-cpu": {"macos": "15.0", "exclude": ["Torch_Audio"]},
+            },
+            "index": [
+                {"name": "pypi-mirror", "url": "https://pypi.example/simple", "default": True},
+                {
+                    "name": "acme",
+                    "url": "https://token@acme.example/simple",
+                    "packages": ["acme-*"],
+                    "accelerators": ["cu130"],
+                },
+            ],
+            "metadata": {
+                "Flash_Attn==2.8.3": {
+                    "requires-dist": ["torch", "einops"],
+                    "requires-python": ">=3.9",
+                }
+            },
+        },
+    },
+}
+
+
+def load(
+    pyproject: dict[str, Any] | None = None,
+    options: Options | None = None,
+    *,
+    python_version: str | None = None,
+) -> Loaded:
+    files = replace(FILES, pyproject=pyproject or {}, python_version=python_version)
+    return load_project(options or Options(), files, load_catalog(), NOW)
+
+
+def small(**keys: Any) -> dict[str, Any]:
+    """The small project with other keys in [tool.lockforge], underscores read as dashes."""
+    config = {name.replace("_", "-"): value for name, value in keys.items()}
+    return {
+        "project": SMALL["project"],
+        "tool": {"lockforge": SMALL["tool"]["lockforge"] | config},
+    }
+
+
+def torch(label: str, base: str = "https://mirror.example/whl/test") -> Index:
+    return Index(name=label, url=f"{base}/{label}/", forbidden_means_missing=True)
+
+
+def requirement(text: str, where: str, condition: str = "") -> ProjectRequirement:
+    return ProjectRequirement(requirement=Requirement(text), where=where, condition=condition)
+
+
+def test_every_key() -> None:
+    """Every key of the file finds its place; credentials are kept apart."""
+    loaded = load(FULL)
+    assert loaded.project == Project(
+        requirements=(
+            requirement("torch>=2.9", "project.dependencies[0]"),
+            requirement("acme-core", "project.dependencies[1]"),
+            requirement("tqdm", "project.optional-dependencies.train[0]", "'train' in extras"),
+            requirement("pytest", "dependency-groups.dev", "'dev' in dependency_groups"),
+        ),
+        requires_python=SpecifierSet(">=3.12"),
+        matrix=make_matrix(
+            make_row("linux-cu130", (2, 34)),
+            make_row("linux-cpu"),
+            make_row("mac-cpu", (15, 0)),
+            pythons=("3.12", "3.13"),
+        ),
+        rows={
+            "linux-cu130": RowSettings(
+                requirements=(
+                    requirement("flash-attn", "tool.lockforge.rows.linux-cu130.dependencies[0]"),
+                )
+            ),
+            "mac-cpu": RowSettings(exclude=frozenset({NormalizedName("torch-audio")})),
+        },
+        default_index=Index(name="pypi-mirror", url="https://pypi.example/simple/"),
+        torch_indexes={"cu130": torch("cu130"), "cpu": torch("cpu")},
+        user_indexes=(
+            UserIndex(
+                index=Index(name="acme", url="https://acme.example/simple/"),
+                packages=("acme-*",),
+                accelerators=("cu130",),
+            ),
+        ),
+        metadata={
+            (NormalizedName("flash-attn"), "2.8.3"): Metadata(
+                version=Version("2.8.3"),
+                requires_python=">=3.9",
+                requires_dist=(Requirement("torch"), Requirement("einops")),
+            )
+        },
+        exclude_newer="2026-11-08T08:30:00Z",
+        extras=(NormalizedName("train"),),
+        groups=(NormalizedName("dev"),),
+    )
+    assert loaded.credentials == {
+        "https://mirror.example": ("user", "secret"),
+        "https://acme.example": ("token", ""),
+    }
+    assert loaded.requirements == (
+        "acme-core",
+        "linux-cu130: flash-attn",
+        "pytest ['dev' in dependency_groups]",
+        "torch>=2.9",
+        "tqdm ['train' in extras]",
+    )
+    everything = "\n".join([*loaded.requirements, *loaded.settings])
+    assert not {"secret", "token", "user"} & set(everything.replace("@", " ").split())
+
+
+def test_defaults() -> None:
+    """Without more than a matrix there are PyPI, PyTorch's own indexes and the default floors."""
+    assert load(SMALL).project == Project(
+        requirements=(requirement("torch", "project.dependencies[0]"),),
+        requires_python=None,
+        matrix=make_matrix("linux-cpu"),
+        rows={},
+        default_index=PYPI,
+        torch_indexes={"cpu": torch_index("cpu")},
+        user_indexes=(),
+        metadata={},
+        exclude_newer=None,
+    )
+
+
+def test_options_win() -> None:
+    """The command line overrides the file, key by key."""
+    project = load(
+        FULL,
+        Options(
+            matrix=("win-cpu",),
+            python=("3.14",),
+            index_url="https://u:p@index.example/simple",
+            torch_index="https://torch.example",
+            channel="nightly",
+            exclude_newer="2026-01-01",
+            find_links=("wheels",),
+        ),
+    ).project
+    assert project.matrix == make_matrix("win-cpu", pythons=("3.14",))
+    assert project.default_index == Index(name="default", url="https://index.example/simple/")
+    assert project.torch_indexes == {"cpu": torch("cpu", "https://torch.example/nightly")}
+    assert project.exclude_newer == "2026-01-01T23:59:59Z"
+    assert project.user_indexes[1:] == (
+        UserIndex(
+            index=Index(name="wheels", url="file:///project/wheels", layout="flat"),
+            packages=("acme-local",),
+        ),
+    )
+
+
+def test_requirements_on_the_command_line() -> None:
+    """Requirements there replace those of the project; no file is needed at all."""
+    options = Options(requirements=("torch", "tqdm>=4"), matrix=("mac-cpu",), python=("3.12",))
+    expected = (requirement("torch", "command line"), requirement("tqdm>=4", "command line"))
+    assert load({}, options).project.requirements == expected
+    assert load(SMALL, options).project.requirements == expected
+
+
+def test_requirements_files() -> None:
+    """A requirements file replaces the project's requirements and may name indexes."""
+    project = load(SMALL, Options(requirement_files=("requirements.txt",))).project
+    assert project.requirements == (
+        requirement("torch", "requirements.txt, line 3"),
+        requirement("tqdm", "requirements.txt, line 4"),
+    )
+    assert project.default_index == Index(name="default", url="https://r.example/simple/")
+    assert [user.index.name for user in project.user_indexes] == ["wheels"]
+
+
+@pytest.mark.parametrize(
+    ("option", "configured", "file", "requires_python", "expected"),
+    [
+        (("3.14",), ["3.13"], "3.12", ">=3.11", ("3.14",)),
+        ((), ["3.13"], "3.12", ">=3.11", ("3.13",)),
+        ((), [], "3.12", ">=3.11", ("3.12",)),
+        ((), [], None, ">=3.11", ("3.11", "3.12", "3.13", "3.14")),
+        ((), [], None, None, ("3.10", "3.11", "3.12", "3.13", "3.14")),
+    ],
+)
+def test_choice_of_pythons(
+    option: tuple[str, ...],
+    configured: list[str],
+    file: str | None,
+    requires_python: str | None,
+    expected: tuple[str, ...],
+) -> None:
+    """The option, else the key, else .python-version, else all that are allowed."""
+    pyproject = small(python=configured)
+    if requires_python:
+        pyproject["project"] = {**pyproject["project"], "requires-python": requires_python}
+    loaded = load(pyproject, Options(python=option), python_version=file)
+    assert loaded.project.matrix == make_matrix("linux-cpu", pythons=expected)
+
+
+FAULTS: list[tuple[dict[str, Any], list[Fault]]] = [
+    (
+        small(pythn=["3.12"], channel="nightli", exclude_newer="soon", torch_index=3),
+        [
+            Fault(
+                where="tool.lockforge.pythn",
+                message="unknown key",
+                hint="did you mean 'python'?",
+            ),
+            Fault(where="tool.lockforge.torch-index", message="expected a string, found 3"),
+            Fault(
+                where="tool.lockforge.channel",
+                message="unknown channel 'nightli'",
+                hint="did you mean 'nightly'?",
+            ),
+            Fault(
+                where="tool.lockforge.exclude-newer",
+                message="not a date or duration: 'soon'",
+                hint='expected "2026-11-01", "2026-11-01T12:00:00Z" or "7 days"',
+            ),
+        ],
+    ),
+    (
+        small(
+            rows={
+                "linux-cpux": {},
+                "linux-cpu": {
+                    "glibc": "old",
+                    "macos": "15.0",
+                    "dependencies": ["torch", "!"],
+                    "exclude": "x",
+                },
+            }
+        ),
+        [
+            Fault(
+                where="tool.lockforge.rows.linux-cpux",
+                message="no such row in the matrix",
+                hint="did you mean 'linux-cpu'?",
+            ),
+            Fault(
+                where="tool.lockforge.rows.linux-cpu.macos",
+                message="unknown key",
+                hint="expected one of: glibc, dependencies, exclude",
+            ),
+            Fault(
+                where="tool.lockforge.rows.linux-cpu.glibc",
+                message="not a version: 'old'",
+                hint='expected "2.28" or the like',
+            ),
+            Fault(
+                where="tool.lockforge.rows.linux-cpu.dependencies[1]",
+                message=(
+                    "not a requirement: '!': "
+                    "Expected package name at the start of dependency specifier"
+                ),
+                hint='write "torch>=2.9" or so',
+            ),
+            Fault(
+                where="tool.lockforge.rows.linux-cpu.exclude",
+                message="expected a list, found 'x'",
+            ),
+        ],
+    ),
+    (
+        small(
+            metadata={
+                "flash-attn": {},
+                "a==1": {"requires-dist": ["!"], "requires-python": "three", "x": 1},
+                "b==1": 3,
+            }
+        ),
+        [
+            Fault(
+                where='tool.lockforge.metadata."flash-attn"',
+                message="not a pinned name",
+                hint='write "flash-attn==2.8.3" or so',
+            ),
+            Fault(
+                where='tool.lockforge.metadata."a==1".x',
+                message="unknown key",
+                hint="expected one of: requires-dist, requires-python",
+            ),
+            Fault(
+                where='tool.lockforge.metadata."a==1".requires-dist[0]',
+                message=(
+                    "not a requirement: '!': "
+                    "Expected package name at the start of dependency specifier"
+                ),
+            ),
+            Fault(
+                where='tool.lockforge.metadata."a==1".requires-python',
+                message="not a version specifier: 'three'",
+            ),
+            Fault(where='tool.lockforge.metadata."b==1"', message="expected a table, found 3"),
+        ],
+    ),
+    (
+        {"project": SMALL["project"]},
+        [
+            Fault(
+                where="tool.lockforge.matrix",
+                message="no matrix",
+                hint="give --matrix linux-cu130,mac-cpu or the like, or set tool.lockforge.matrix",
+            )
+        ],
+    ),
+    (
+        {"tool": SMALL["tool"]},
+        [
+            Fault(
+                where="project.dependencies",
+                message="nothing to lock",
+                hint="name requirements there, with -r FILE, or on the command line",
+            )
+        ],
+    ),
+    (
+        small(align="columns"),
+        [
+            Fault(
+                where="tool.lockforge.align",
+                message="unknown alignment 'columns'",
+                hint='expected "row"',
+            )
+        ],
+    ),
+    (
+        {**SMALL, "project": {"dependencies": ["torch"], "requires-python": 3.12}},
+        [Fault(where="project.requires-python", message="expected a string, found 3.12")],
+    ),
+]
+
+
+@pytest.mark.parametrize(("pyproject", "expected"), FAULTS)
+def test_faults(pyproject: dict[str, Any], expected: list[Fault]) -> None:
+    """All faults come at once, each with its key path and what was expected."""
+    with pytest.raises(ConfigError) as caught:
+        load(pyproject)
+    assert caught.value.faults == tuple(expected)
+    assert caught.value.where == "pyproject.toml"
+
+
+@pytest.mark.parametrize(
+    ("pyproject", "where"),
+    [
+        ({"tool": 3, "project": []}, {"pyproject.tool", "pyproject.project"}),
+        ({"tool": {"lockforge": []}}, {"tool.lockforge"}),
+        ({"tool": {"lockforge": {"matrix": "linux-cpu"}}}, {"tool.lockforge.matrix"}),
+        (small(rows=[]), {"tool.lockforge.rows"}),
+        (small(index={}), {"tool.lockforge.index"}),
+        (small(metadata=[]), {"tool.lockforge.metadata"}),
+        (small(python="3.12"), {"tool.lockforge.python"}),
+        (small(python=[3.12]), {"tool.lockforge.python[0]"}),
+        (small(matrix=[1, "linux-cpu"]), {"tool.lockforge.matrix[0]"}),
+    ],
+)
+def test_wrong_kinds(pyproject: dict[str, Any], where: set[str]) -> None:
+    """A table or list of the wrong kind is a fault at its key, never a traceback."""
+    with pytest.raises(ConfigError) as caught:
+        load(pyproject)
+    assert where <= {fault.where for fault in caught.value.faults}
+
+
+def test_faults_of_everything() -> None:
+    """Faults of options, files and tables are told together."""
+    with pytest.raises(ConfigError) as caught:
+        load(
+            small(rows={"x": {}}, index=[{}], metadata={"a": {}}, extras=["x"], groups=["y"]),
+            Options(
+                requirements=("!",),
+                requirement_files=("missing.txt",),
+                matrix=("linux",),
+                python=("2.7",),
+                channel="beta",
+                exclude_newer="soon",
+                find_links=("nowhere",),
+            ),
+        )
+    assert {fault.where for fault in caught.value.faults} >= {
+        "--matrix[0]",
+        "--python[0]",
+        "command line",
+        "missing.txt",
+        "--find-links",
+        "tool.lockforge.rows.x",
+        "tool.lockforge.index[0].url",
+        'tool.lockforge.metadata."a"',
+    }
+
+
+def test_settings_of_rows_that_are_not_locked() -> None:
+    """A row the command line leaves out leaves nothing in the lock."""
+    pyproject = small(matrix=["linux-cpu", "mac-cpu"], rows={"mac-cpu": {"dependencies": ["tqdm"]}})
+    assert load(pyproject).requirements == ("mac-cpu: tqdm", "torch")
+    assert load(pyproject, Options(matrix=("linux-cpu",))).requirements == ("torch",)
+
+
+OTHER = [
+    small(exclude_newer="2026-01-01"),
+    small(channel="nightly"),
+    small(torch_index="https://mirror.example/whl"),
+    small(index=[{"url": "https://pypi.example/simple", "default": True}]),
+    small(index=[{"url": "https://acme.example/simple", "packages": ["acme-*"]}]),
+    small(
+        index=[
+            {
+                "url": "https://acme.example/simple",
+                "packages": ["acme-*"],
+                "accelerators": ["cpu"],
+            }
+        ]
+    ),
+    small(rows={"linux-cpu": {"glibc": "2.34"}}),
+    small(rows={"linux-cpu": {"exclude": ["torchaudio"]}}),
+    small(metadata={"a==1": {"requires-dist": ["torch"]}}),
+    small(metadata={"a==1": {"requires-dist": []}}),
+    small(metadata={"a==1": {"requires-dist": [], "requires-python": ">=3.9"}}),
+]
+
+
+def test_settings_tell_projects_apart() -> None:
+    """Whatever decides the result besides the requirements and the matrix is in the settings."""
+    found = [load(pyproject).settings for pyproject in (SMALL, *OTHER)]
+    assert len(set(found)) == len(found)
+
+
+def test_settings_of_a_patch_level_limit() -> None:
+    """What requires-python leaves of a minor ends up in the lock, so it decides the result."""
+    texts = set()
+    for limit in (">=3.12", ">=3.12.4"):
+        project = {"dependencies": ["torch"], "requires-python": limit}
+        loaded = load({**SMALL, "project": project})
+        texts.add((loaded.requirements, loaded.settings))
+    assert len(texts) == 2
+
+
+def test_order_does_not_matter() -> None:
+    """Requirements and settings are the same text, whatever order they were written in."""
+    turned = load(
+        {
+            "tool": {
+                "lockforge": {
+                    key: value[::-1] if isinstance(value, list) else value
+                    for key, value in reversed(FULL["tool"]["lockforge"].items())  # type: ignore[index,attr-defined]
+                }
+            },
+            "dependency-groups": FULL["dependency-groups"],
+            "project": {**FULL["project"], "dependencies": ["acme-core", "torch>=2.9"]},
+        }
+    )
+    straight = load(FULL)
+    assert turned.requirements == straight.requirements
+    assert turned.settings == straight.settings
+    assert turned.project.matrix == straight.project.matrix

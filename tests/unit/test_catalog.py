@@ -1,0 +1,341 @@
+"""The catalogue: what it is asked, and how a user's own file changes the answers."""
+
+from __future__ import annotations
+
+from importlib import resources
+from typing import Any
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.version import Version
+
+from lockforge.catalog import GpuArchitectures, load_catalog
+from lockforge.errors import ConfigError, Fault
+from lockforge.model.accelerator import Accelerator, is_label
+from lockforge.model.platforms import PLATFORMS
+from lockforge.standards.filenames import parse_version
+
+TEXT = resources.files("lockforge").joinpath("data/catalog.yaml").read_text("utf-8")
+DATA: dict[str, Any] = yaml.safe_load(TEXT)
+CATALOG = load_catalog()
+
+
+def _sources(value: Any) -> set[str]:
+    """Every ``source`` and ``...-source`` below *value*."""
+    found: set[str] = set()
+    if isinstance(value, dict):
+        for key, member in value.items():
+            if isinstance(member, str) and key.rpartition("-")[2] == "source":
+                found.add(member)
+            found |= _sources(member)
+    elif isinstance(value, list):
+        for member in value:
+            found |= _sources(member)
+    return found
+
+
+def test_every_source_is_listed() -> None:
+    """Every fact's source is one of `sources`, each of which is used and has an address."""
+    sources = DATA["sources"]
+    assert _sources({key: DATA[key] for key in DATA if key != "sources"}) == set(sources)
+    assert {name for name, one in sources.items() if not one["url"].startswith("https://")} == set()
+
+
+def _facts() -> dict[str, Any]:
+    """The facts that must name a source, by their place."""
+    lists = ("rules", "gpu-architectures")
+    maps = ("kinds", "accelerators", "amd-architectures")
+    return {
+        **{f"{key}[{place}]": one for key in lists for place, one in enumerate(DATA[key])},
+        **{f"{key}.{name}": one for key in maps for name, one in DATA[key].items()},
+        **{key: DATA[key] for key in ("torch-index", "python", "family")},
+    }
+
+
+def test_every_fact_has_a_source() -> None:
+    """No fact stands without saying where it is from."""
+    assert {place for place, fact in _facts().items() if not fact.get("source")} == set()
+
+
+def test_labels() -> None:
+    """Every label is one, and the newest CUDA comes first, CPU last."""
+    assert [label for label in CATALOG.labels if not is_label(label)] == []
+    assert CATALOG.labels[0] == max(
+        (label for label in CATALOG.labels if label.startswith("cu")),
+        key=lambda label: Accelerator(label).version,
+    )
+    assert CATALOG.labels[-2:] == ("xpu", "cpu")
+
+
+@pytest.mark.parametrize(
+    ("name", "family", "fallback"),
+    [
+        ("torch", True, False),
+        ("torchvision", True, False),
+        ("torchaudio", True, False),
+        ("pytorch-triton-rocm", True, False),
+        ("triton-xpu", True, False),
+        ("triton", True, True),
+        # Ordinary packages that a PyTorch index also carries never come from it.
+        ("numpy", False, False),
+        ("filelock", False, False),
+        ("markupsafe", False, False),
+        ("nvidia-cublas-cu12", False, False),
+        ("torchmetrics", False, False),
+    ],
+)
+def test_family(name: str, family: bool, fallback: bool) -> None:  # noqa: FBT001
+    """The family comes from the row's index, plain triton else from the default one."""
+    assert (CATALOG.is_family(name), CATALOG.falls_back(name)) == (family, fallback)
+
+
+@pytest.mark.parametrize(
+    ("label", "platforms"),
+    [
+        ("cpu", ["linux", "linux-aarch64", "win", "win-arm64", "mac", "mac-x86_64"]),
+        ("cu130", ["linux", "linux-aarch64", "win"]),
+        ("cu118", ["linux", "win"]),
+        ("rocm7.2", ["linux"]),
+        ("xpu", ["linux", "win"]),
+        ("cu199", ["linux", "linux-aarch64", "win"]),
+        ("rocm9.9", ["linux"]),
+    ],
+)
+def test_platforms(label: str, platforms: list[str]) -> None:
+    """An accelerator has wheels on the platforms of its kind, unless it says otherwise."""
+    assert [one.name for one in CATALOG.platforms_of(Accelerator(label))] == platforms
+
+
+# NVIDIA: minor version compatibility, by operating system.
+FLOORS = [
+    ("cu130", "580", "580"),
+    ("cu132", "580", "580"),
+    ("cu129", "525.60.13", "528.33"),
+    ("cu126", "525.60.13", "528.33"),
+    ("cu120", "525.60.13", "528.33"),
+    ("cu118", "450.80.2", "452.39"),
+    # Not listed: by the major version.
+    ("cu139", "580", "580"),
+    ("cu127", "525.60.13", "528.33"),
+    ("cu119", "450.80.2", "452.39"),
+    ("cu199", None, None),
+    ("cpu", None, None),
+    ("rocm7.2", None, None),
+    ("xpu", None, None),
+]
+
+
+@pytest.mark.parametrize(("label", "linux", "windows"), FLOORS)
+def test_driver_floors(label: str, linux: str | None, windows: str | None) -> None:
+    """The lowest driver depends on the operating system; only CUDA asks for one."""
+    found = {
+        name: CATALOG.driver_floor(Accelerator(label), PLATFORMS[name])
+        for name in ("linux", "linux-aarch64", "win", "mac")
+    }
+    assert found == {"linux": linux, "linux-aarch64": linux, "win": windows, "mac": None}
+
+
+X86_CU130 = ("7.5", "8.0", "8.6", "9.0", "10.0", "12.0")
+ARM_CU130 = ("8.0", "9.0", "10.0", "11.0", "12.0")
+ARCHITECTURES = [
+    # label, torch, platform, architectures, ptx, source, judged by
+    ("cu130", "2.11.0+cu130", "linux", X86_CU130, ("12.0",), "pytorch-175253", None),
+    ("cu130", "2.11.1", "linux", X86_CU130, ("12.0",), "pytorch-175253", None),
+    # PTX is in Linux wheels only.
+    ("cu130", "2.11.0+cu130", "win", X86_CU130, (), "pytorch-175253", None),
+    ("cu130", "2.11.0", "linux-aarch64", ARM_CU130, ("12.0",), "pytorch-175253", None),
+    # A torch that the catalogue does not know is judged by the newest rule before it.
+    ("cu130", "3.0.0", "linux", X86_CU130, ("12.0",), "pytorch-182849", "2.12"),
+    ("cu128", "2.12.0", "linux", X86_CU130, (), "pytorch-175253", "2.11"),
+    (
+        "cu128",
+        "2.10.0",
+        "linux-aarch64",
+        ("8.0", "9.0", "10.0", "12.0"),
+        (),
+        "openral-167",
+        "2.9",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("label", "torch", "platform", "architectures", "ptx", "source", "judged_by"), ARCHITECTURES
+)
+def test_gpu_architectures(
+    label: str,
+    torch: str,
+    platform: str,
+    architectures: tuple[str, ...],
+    ptx: tuple[str, ...],
+    source: str,
+    judged_by: str | None,
+) -> None:
+    """The GPUs a build has kernels for are known by torch minor, accelerator and machine."""
+    found = CATALOG.gpu_architectures(Accelerator(label), parse_version(torch), PLATFORMS[platform])
+    assert found == GpuArchitectures(
+        architectures=architectures, ptx=ptx, source=source, judged_by=judged_by
+    )
+
+
+def test_newest_rule_judges() -> None:
+    """A torch newer than all rules of an accelerator is judged by the last of them."""
+    minors = [
+        tuple(map(int, fact["torch"].split(".")))
+        for fact in DATA["gpu-architectures"]
+        if fact["accelerator"] == "cu126" and fact["machine"] == "x86_64"
+    ]
+    found = CATALOG.gpu_architectures(Accelerator("cu126"), Version("9.9"), PLATFORMS["linux"])
+    assert found is not None
+    assert found.judged_by == "{}.{}".format(*max(minors))
+
+
+@pytest.mark.parametrize(
+    ("label", "torch"), [("cpu", "2.11.0"), ("xpu", "2.11.0"), ("cu130", "1.0"), ("cu199", "2.11")]
+)
+def test_unknown_architectures(label: str, torch: str) -> None:
+    """Where nothing is known nothing is said."""
+    found = CATALOG.gpu_architectures(Accelerator(label), Version(torch), PLATFORMS["linux"])
+    assert found is None
+
+
+def test_amd_architectures() -> None:
+    """ROCm builds are known by their own version, whatever the torch."""
+    for torch in ("2.9", "9.9"):
+        found = CATALOG.gpu_architectures(
+            Accelerator("rocm7.2"), Version(torch), PLATFORMS["linux"]
+        )
+        fact = DATA["amd-architectures"]["rocm7.2"]
+        assert found == GpuArchitectures(
+            architectures=tuple(fact["gfx"]), ptx=(), source=fact["source"], judged_by=None
+        )
+
+
+RULES = [
+    # package, version, the requirements that lockforge adds
+    ("torchaudio", "2.9.1", ["torch==2.9.*"]),
+    ("torchaudio", "2.10.0+cu130", ["torch==2.10.*"]),
+    ("torchaudio", "2.11.0+cu130", ["torch>=2.11"]),
+    ("torchaudio", "2.12.0", []),
+    ("torch", "2.2.2+cpu", ["numpy<2"]),
+    ("torch", "2.3.0", []),
+    ("torchvision", "0.24.1", []),
+]
+
+
+@pytest.mark.parametrize(("package", "version", "expected"), RULES)
+def test_rules(package: str, version: str, expected: list[str]) -> None:
+    """Corrections hold for the versions they are made for, with the version put in."""
+    found = [
+        rule.parsed(Version(version))
+        for rule in CATALOG.rules
+        if rule.applies(package, Version(version))
+    ]
+    assert found == list(map(Requirement, expected))
+
+
+def test_user_file_extends_and_overrides() -> None:
+    """Mappings are merged key by key, lists and values are replaced."""
+    catalog = load_catalog(
+        """
+accelerators:
+  cu140: {driver: {linux: "600", windows: "601"}, source: me}
+  cu130: {platforms: [linux], source: me}
+torch-index: {url: https://mirror.example/whl}
+python: {minors: ["3.12"]}
+rules:
+  - package: Torch_Codec
+    versions: ">=0.1"
+    requires: "torch>={minor}"
+    reason: mine
+    source: me
+"""
+    )
+    linux, win = PLATFORMS["linux"], PLATFORMS["win"]
+    assert catalog.driver_floor(Accelerator("cu140"), linux) == "600"
+    assert catalog.driver_floor(Accelerator("cu130"), win) == "580"
+    assert catalog.platforms_of(Accelerator("cu130")) == (linux,)
+    assert catalog.labels[0] == "cu140"
+    assert set(catalog.labels) == {*CATALOG.labels, "cu140"}
+    assert catalog.torch_index == "https://mirror.example/whl"
+    assert catalog.pythons == ((3, 12),)
+    assert [rule.package for rule in catalog.rules] == ["torch-codec"]
+    assert catalog.rules[0].parsed(Version("0.9.1")) == Requirement("torch>=0.9")
+    assert catalog.is_family("torch")
+
+
+@pytest.mark.parametrize("text", [None, "", "# nothing\n", "{}"])
+def test_user_file_of_nothing(text: str | None) -> None:
+    """A file without content changes nothing, and a user's file leaves the packaged one alone."""
+    catalog = load_catalog(text)
+    assert (catalog.labels, catalog.rules) == (CATALOG.labels, CATALOG.rules)
+
+
+KEYS = ", ".join(DATA)
+FAULTS = [
+    ("- a\n", [Fault(where="user.yaml", message="expected a mapping at the top")]),
+    (
+        "accelerator: {}\nkinds: []\nrules: {}\n",
+        [
+            Fault(where="accelerator", message="unknown key", hint=f"expected one of {KEYS}"),
+            Fault(where="kinds", message="expected a mapping"),
+            Fault(where="rules", message="expected a list"),
+        ],
+    ),
+    ("format: one\n", [Fault(where="format", message="expected a number")]),
+    (
+        "accelerators:\n  cuda: {}\n  cu140: {platforms: [amiga, linux]}\nrules: [{package: a}]\n",
+        [
+            Fault(where="accelerators.cuda", message="not an accelerator label"),
+            Fault(where="accelerators.cu140.platforms", message="unknown platform 'amiga'"),
+            Fault(where="rules[0]", message="missing reason, requires, source, versions"),
+        ],
+    ),
+    (
+        "rules: [{package: a, versions: new, requires: b, reason: c, source: d}]\n",
+        [Fault(where="rules[0].versions", message="Invalid specifier: 'new'")],
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), FAULTS)
+def test_faults(text: str, expected: list[Fault]) -> None:
+    """All faults of a user's file come at once, each with its key."""
+    with pytest.raises(ConfigError) as caught:
+        load_catalog(text, where="user.yaml")
+    assert (caught.value.faults, caught.value.where) == (tuple(expected), "user.yaml")
+
+
+def test_not_yaml() -> None:
+    """What is no YAML is a fault with the place the reader stopped at, on one line."""
+    with pytest.raises(ConfigError) as caught:
+        load_catalog("a: [\n", where="user.yaml")
+    (fault,) = caught.value.faults
+    assert fault.where == "user.yaml"
+    assert fault.message.startswith("not YAML: ")
+    assert "\n" not in fault.message
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ("accelerators: {cu140: 3}\n", "accelerators.cu140"),
+        ("accelerators: {cu140: {driver: 600}}\n", "accelerators.cu140"),
+        ("accelerators: {140: {}}\n", "accelerators.140"),
+        ("rules: [3]\n", "rules[0]"),
+        (
+            "rules: [{package: a, versions: '>1', requires: '!', reason: c, source: d}]\n",
+            "rules[0].requires",
+        ),
+        ("python: {minors: [3.12]}\n", "python.minors"),
+        ("python: {minors: [three]}\n", "python.minors"),
+        ("family: {packages: torch}\n", "family.packages"),
+        ("family: {packages: 3}\n", "family.packages"),
+    ],
+)
+def test_faults_below_the_top(text: str, where: str) -> None:
+    """A value of the wrong kind further down is a fault as well, never a traceback."""
+    with pytest.raises(ConfigError) as caught:
+        load_catalog(text, where="user.yaml")
+    assert [fault.where[: len(where)] for fault in caught.value.faults] == [where]
