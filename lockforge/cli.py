@@ -269,7 +269,11 @@ def _load(root: Path, options: Options, catalog: Catalog, files: TextFiles) -> L
         pyproject=files.read_toml(pyproject),
         python_version=files.read(root / ".python-version", UsageError),
         read=lambda path: files.read(Path(path), UsageError),
-        paths=LocalPaths(to_url=partial(to_file_url, root), names_in=names_in),
+        paths=LocalPaths(
+            to_url=partial(to_file_url, root),
+            to_url_here=partial(to_file_url, Path()),
+            names_in=names_in,
+        ),
         where=str(pyproject),
     )
     return load_project(options, read, catalog, datetime.now(UTC))  # noqa: TID251
@@ -311,9 +315,19 @@ def _repository(
     return RoutedRepository(DirectoryRepository(), remote)
 
 
+def _check_current_directory() -> None:
+    try:
+        Path.cwd()
+    except OSError as error:
+        raise UsageError(
+            "the current directory is gone", hint="change to a directory that exists"
+        ) from error
+
+
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and give its exit status; prints every error meant for the user."""
     try:
+        _check_current_directory()
         status = commands.main(
             args=list(arguments), prog_name="lockforge", standalone_mode=False, obj=list(arguments)
         )

@@ -68,31 +68,33 @@ class CachingClient:
         asked = time.time()
         answer = http.get(url, headers, forbidden_means_missing=forbidden_means_missing)
         if answer is None:
-            # Only a conditional request is answered by "not modified".
-            assert cached is not None
+            if cached is None:
+                raise _unasked(url)
             answer = cached.response
         if answer.storable:
             self._cache.write(key, answer, asked + answer.fresh_for)
         return answer
 
-    def kept_file(self, url: str, *, identity: str | None) -> bytes | None:
+    def kept_file(self, url: str, *, identity: str) -> bytes | None:
         """Give a small file that the cache has; *identity* is its sha256."""
-        return self._cache.kept(_file_key(url, identity)) if identity else None
+        return self._cache.kept(_file_key(url, identity))
 
-    def file(self, url: str, *, identity: str | None) -> bytes | None:
-        """Ask for a small file; None if it is not there.
-
-        It is kept where *identity*, its sha256, is known: should the file be replaced under its
-        address after all, its page announces another identity.
-        """
+    def file(self, url: str) -> bytes | None:
+        """Ask for a small file; None if it is not there."""
         try:
             answer = self._http(url).get(url, {}, forbidden_means_missing=True)
         except ProjectNotFoundError:
             return None
-        assert answer is not None
-        if identity:
-            self._cache.keep(_file_key(url, identity), answer.body)
+        if answer is None:
+            raise _unasked(url)
         return answer.body
+
+    def keep_file(self, url: str, content: bytes, *, identity: str) -> None:
+        """Keep a file whose sha256 was found to be *identity*.
+
+        Should it be replaced under its address after all, its page announces another identity.
+        """
+        self._cache.keep(_file_key(url, identity), content)
 
     def range(self, url: str, first: int | None, last: int) -> tuple[bytes, int] | None:
         """Ask for a part of a file; see HttpTransport.range."""
@@ -103,9 +105,17 @@ class CachingClient:
         return self._http(url).download(url, receive)
 
 
+def _unasked(url: str) -> IndexUnavailableError:
+    return IndexUnavailableError(
+        'the server answers "not modified" to a request without a condition',
+        where=url,
+        hint="try again; if it persists, tell whoever runs the index",
+    )
+
+
 def _page_key(url: str, accept: str) -> str:
     return f"page {accept} {url}"
 
 
-def _file_key(url: str, identity: str | None) -> str:
+def _file_key(url: str, identity: str) -> str:
     return f"file {identity} {url}"

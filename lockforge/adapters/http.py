@@ -112,7 +112,10 @@ class HttpTransport:
 
     def _auth(self, url: str) -> tuple[str, str] | httpx.Auth | None:
         # httpx drops the header when a redirect leaves the origin.
-        parts = urlsplit(url)
+        try:
+            parts = urlsplit(url)
+        except ValueError as error:
+            raise httpx.InvalidURL(str(error)) from error
         return self._credentials.get(f"{parts.scheme}://{parts.netloc}")
 
     def _attempt(self, url: str, read: Callable[[], _Answer]) -> _Answer:

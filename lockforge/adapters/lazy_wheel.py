@@ -38,6 +38,9 @@ class RangeFile(io.RawIOBase):
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
         start = {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: self._size}[whence]
+        if start + offset < 0:
+            # What `zipfile` expects of a file that is too short to be an archive.
+            raise OSError("negative seek position")
         self._position = start + offset
         return self._position
 

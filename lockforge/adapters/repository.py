@@ -180,10 +180,12 @@ class HttpRepository:
     def _ask_metadata(self, index: Index, file: DistributionFile) -> Metadata:
         if file.metadata:
             url = f"{file.url}.metadata"
-            announced = file.metadata if isinstance(file.metadata, str) else None
-            body = self._client.file(url, identity=announced)
+            body = self._client.file(url)
             if body is not None:
-                return parse_metadata(self._check_sidecar(file, url, body), where=file.filename)
+                sidecar = self._check_sidecar(file, url, body)
+                if isinstance(file.metadata, str):
+                    self._client.keep_file(url, body, identity=file.metadata)
+                return parse_metadata(sidecar, where=file.filename)
         if file.is_wheel and (text := self._ranged(file)) is not None:
             return parse_metadata(text, where=file.filename)
         return self._whole(index, file)

@@ -14,7 +14,7 @@ import sys
 import zlib
 
 from lockforge import __version__
-from lockforge.adapters.directories import cache_directory
+from lockforge.adapters.directories import cache_directory, config_directory
 
 _HEAD = f"lockforge stamp 1 {__version__}"
 _ABSENT = "-"
@@ -22,11 +22,16 @@ _ABSENT = "-"
 _BUSY = ("--upgrade", "--upgrade-package", "--check", "--help", "-h")
 
 
-def _key(arguments: list[str]) -> str:
+def _key(arguments: list[str]) -> str | None:
+    """Give all that decides which files a command line reads; None where that cannot be told."""
+    try:
+        here = os.getcwd()
+    except OSError:
+        return None
     settings = [
         f"{key}={value}" for key, value in os.environ.items() if key.startswith("LOCKFORGE_")
     ]
-    return "\x1f".join([os.getcwd(), *arguments, "", *sorted(settings)])
+    return "\x1f".join([here, config_directory(), *arguments, "", *sorted(settings)])
 
 
 def _place(key: str) -> str:
@@ -53,6 +58,8 @@ def recall(arguments: list[str]) -> bytes | None:
     if not _usable(arguments):
         return None
     key = _key(arguments)
+    if key is None:
+        return None
     stamp = _open(_read(_place(key)) or b"", key)
     if stamp is None:
         return None
@@ -75,7 +82,8 @@ def _open(stamp: bytes, key: str) -> tuple[list[tuple[str, bytes | None]], bytes
                 continue
             files.append((path, rest[at : at + int(length)]))
             at += int(length)
-        return (files, rest[at:]) if len(rest) - at == int(fields[-1]) else None
+        output = rest[at:]
+        return (files, output) if zlib.crc32(output) == int(fields[-1]) else None
     except ValueError:
         return None
 
@@ -85,12 +93,14 @@ def remember(arguments: list[str], files: dict[str, bytes | None], output: bytes
     if not _usable(arguments):
         return
     key = _key(arguments)
+    if key is None:
+        return
     fields = [_HEAD, key]
     contents = b""
     for path, content in files.items():
         fields += [path, _ABSENT if content is None else str(len(content))]
         contents += content or b""
-    fields.append(str(len(output)))
+    fields.append(str(zlib.crc32(output)))
     head = "\0".join(fields).encode("utf-8", "surrogateescape")
     place = _place(key)
     # Beside its place and renamed, so that a reader sees a whole stamp or none.

@@ -17,7 +17,7 @@ from lockforge.model.lock import LockedFile
 from lockforge.report.failure import render_failures
 from lockforge.resolve.finder import Finder
 from lockforge.resolve.matrix import solve_matrix
-from lockforge.standards.pylock import parse_pylock, render_pylock
+from lockforge.standards.pylock import parse_pylock, refuse_conflicts, render_pylock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -92,7 +92,9 @@ def lock(
     previous: Pylock | None = None
     if request.previous is None:
         reasons = ("there is no lock yet",)
-    elif not request.upgrade:
+    elif request.upgrade:
+        refuse_conflicts(request.previous, where=request.where)
+    else:
         previous, data = parse_pylock(request.previous, where=request.where)
         stale = _stale_reasons(request, previous, data)
         if not stale and not request.upgrade_packages:

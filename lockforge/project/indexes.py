@@ -46,6 +46,9 @@ class LocalPaths:
     """How a path that the user wrote becomes a ``file:`` address, and what a folder holds."""
 
     to_url: Callable[[str], str]
+    """For a path in the project's files, which is relative to the project."""
+    to_url_here: Callable[[str], str]
+    """For a path on the command line, which is relative to the current directory."""
     names_in: Callable[[str], tuple[str, ...] | None]
     """Projects with files in a flat folder, by its ``file:`` address; None if it is no folder."""
 
@@ -58,15 +61,29 @@ def torch_index(base: str, channel: str | None, label: str) -> Index:
     )
 
 
-def simple_index(name: str, url: str, credentials: Credentials, paths: LocalPaths) -> Index:
+def check_address(url: str, faults: Faults, where: str) -> bool:
+    """Whether *url* is a web address or a path; what is neither is added to *faults*."""
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme not in _WEB or (bool(parts.hostname) and parts.port != 0)
+    except ValueError:
+        usable = False
+    if not usable:
+        faults.add(where, f"not an address: {url!r}", "write https://host/path/")
+    return usable
+
+
+def simple_index(
+    name: str, url: str, credentials: Credentials, to_url: Callable[[str], str]
+) -> Index:
     """Give a simple index by its address or path."""
-    address = credentials.strip(url) if urlsplit(url).scheme in _WEB else paths.to_url(url)
+    address = credentials.strip(url) if urlsplit(url).scheme in _WEB else to_url(url)
     return Index(name=name, url=address.rstrip("/") + "/")
 
 
 def find_links_index(text: str, paths: LocalPaths, faults: Faults, where: str) -> UserIndex | None:
-    """Give a flat folder as an index that routes what it holds."""
-    url = paths.to_url(text)
+    """Give a flat folder named on the command line as an index that routes what it holds."""
+    url = paths.to_url_here(text)
     names = paths.names_in(url)
     if names is None:
         faults.add(where, f"not a directory: {text}", "give a directory of wheels")
@@ -90,11 +107,13 @@ def parse_indexes(
         if not url:
             faults.add(f"{at}.url", "missing", "give the address or the directory of the index")
             continue
+        if not check_address(url, faults, f"{at}.url"):
+            continue
         name = faults.typed(table, "name", str, at) or urlsplit(url).netloc or url
         if faults.typed(table, "default", bool, at):
             if default is not None:
                 faults.add(f"{at}.default", "there is a default index already", "leave one")
-            default = simple_index(name, url, credentials, paths)
+            default = simple_index(name, url, credentials, paths.to_url)
             continue
         index = _parse_index(table, name, url, at, credentials, paths, faults)
         if index is not None:
@@ -138,7 +157,7 @@ def _parse_index(
     elif layout == "flat":
         index = Index(name=name, url=credentials.strip(url), layout="flat")
     else:
-        index = simple_index(name, url, credentials, paths)
+        index = simple_index(name, url, credentials, paths.to_url)
     if not packages and not (layout == "flat" and local):
         faults.add(
             f"{at}.packages",

@@ -19,6 +19,7 @@ from lockforge.project.indexes import (
     DEFAULT_INDEX,
     Credentials,
     LocalPaths,
+    check_address,
     find_links_index,
     parse_indexes,
     simple_index,
@@ -120,13 +121,12 @@ def load_project(options: Options, files: Files, catalog: Catalog, now: datetime
         faults.add(f"{_TABLE}.align", f"unknown alignment {align!r}", 'expected "row"')
     rows, declared = _load_rows(options, config, catalog, faults)
     floors, settings = _load_row_settings(config, declared, catalog, faults)
-    metadata = files.pyproject.get("project", {})
-    requires_python = metadata.get("requires-python") if isinstance(metadata, dict) else None
+    metadata = faults.typed(files.pyproject, "project", dict, "pyproject") or {}
     pythons, limits = choose_pythons(
         options.python or faults.strings(config, "python", _TABLE),
         "--python" if options.python else f"{_TABLE}.python",
         python_version_file=files.python_version,
-        requires_python=requires_python,
+        requires_python=faults.typed(metadata, "requires-python", str, "project"),
         catalog=catalog,
         faults=faults,
     )
@@ -138,6 +138,10 @@ def load_project(options: Options, files: Files, catalog: Catalog, now: datetime
         options, config, from_files, files.paths, credentials, faults
     )
     base = options.torch_index or faults.typed(config, "torch-index", str, _TABLE)
+    if base:
+        check_address(
+            base, faults, "--torch-index" if options.torch_index else f"{_TABLE}.torch-index"
+        )
     channel = options.channel or faults.typed(config, "channel", str, _TABLE)
     if channel is not None and channel not in CHANNELS:
         faults.add(f"{_TABLE}.channel", f"unknown channel {channel!r}", nearest(channel, CHANNELS))
@@ -261,8 +265,8 @@ def _load_indexes(
     tables = faults.typed(config, "index", list, _TABLE) or []
     default, user_indexes = parse_indexes(tables, credentials, paths, faults)
     stated = options.index_url or next((one.index_url for one in from_files if one.index_url), None)
-    if stated is not None:
-        default = simple_index("default", stated, credentials, paths)
+    if stated is not None and check_address(stated, faults, "--index-url"):
+        default = simple_index("default", stated, credentials, paths.to_url_here)
     links = [("--find-links", text) for text in options.find_links]
     links += [("--find-links", text) for one in from_files for text in one.find_links]
     for where, text in links:

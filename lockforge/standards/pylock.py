@@ -116,12 +116,8 @@ def _render_row(row: LockedRow) -> str:
     return text + toml.assignment("digest", row.digest)
 
 
-def parse_pylock(text: str, *, where: str) -> tuple[Pylock, dict[str, Any]]:
-    """Read a pylock file as (its validated form, its plain data).
-
-    Raises LockSyntaxError with the line of merge conflict markers, of a TOML fault, or the address
-    of what PEP 751 does not allow.
-    """
+def refuse_conflicts(text: str, *, where: str) -> None:
+    """Raise LockSyntaxError for a lock with merge conflict markers, naming the first's line."""
     if conflict := _CONFLICT.search(text):
         line = text.count("\n", 0, conflict.start()) + 1
         raise LockSyntaxError(
@@ -130,6 +126,15 @@ def parse_pylock(text: str, *, where: str) -> tuple[Pylock, dict[str, Any]]:
             hint="take either side of the conflict (git checkout --ours), "
             "then run `lockforge lock`",
         )
+
+
+def parse_pylock(text: str, *, where: str) -> tuple[Pylock, dict[str, Any]]:
+    """Read a pylock file as (its validated form, its plain data).
+
+    Raises LockSyntaxError with the line of merge conflict markers, of a TOML fault, or the address
+    of what PEP 751 does not allow.
+    """
+    refuse_conflicts(text, where=where)
     try:
         data = tomllib.loads(text)
         return Pylock.from_dict(data), data

@@ -20,6 +20,7 @@ ACCEPT = "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+ht
 """What to ask a simple index for: PEP 691 recommends to weigh JSON above HTML."""
 
 _SUFFIXES = (".whl", ".tar.gz", ".zip")
+_SHA256 = re.compile(r"[0-9a-f]{64}")
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 # Attribute values may hold a literal `>`, so quotes are respected.
 _ATTRIBUTES = r"""(?:\s+[^\s=>/"']+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'>]+))?)*\s*/?"""
@@ -65,7 +66,7 @@ def _parse_json(body: str, url: str) -> tuple[DistributionFile, ...]:
         return tuple(
             _from_json(entry, url) for entry in files if entry["filename"].endswith(_SUFFIXES)
         )
-    except (KeyError, TypeError, AttributeError) as error:
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise MalformedResponseError(
             f"a file entry of the page is not as PEP 691 says: {error!r}",
             where=url,
@@ -74,7 +75,7 @@ def _parse_json(body: str, url: str) -> tuple[DistributionFile, ...]:
 
 
 def _from_json(entry: dict[str, Any], url: str) -> DistributionFile:
-    address = entry["url"]
+    address = _typed(entry, "url", str)
     yanked = entry.get("yanked", False)
     # PEP 714: the new name wins where both are given.
     metadata = entry.get("core-metadata", entry.get("dist-info-metadata", False))
@@ -83,13 +84,29 @@ def _from_json(entry: dict[str, Any], url: str) -> DistributionFile:
     return DistributionFile(
         filename=entry["filename"],
         url=address if "://" in address else urljoin(url, address),
-        sha256=entry["hashes"].get("sha256"),
-        requires_python=entry.get("requires-python"),
+        sha256=_digest(_typed(entry, "hashes", dict).get("sha256")),
+        requires_python=_typed(entry, "requires-python", str, optional=True),
         yanked=(yanked if isinstance(yanked, str) else "") if yanked is not False else None,
-        metadata=metadata,
-        size=entry.get("size"),
-        upload_time=entry.get("upload-time"),
+        metadata=metadata if isinstance(metadata, bool) else _digest(metadata) or False,
+        size=_typed(entry, "size", int, optional=True),
+        upload_time=_typed(entry, "upload-time", str, optional=True),
     )
+
+
+def _typed(entry: dict[str, Any], key: str, kind: type, *, optional: bool = False) -> Any:
+    value = entry.get(key)
+    if isinstance(value, kind) or (optional and value is None):
+        return value
+    raise TypeError(f"{key} is {value!r}")
+
+
+def _digest(value: str | None) -> str | None:
+    """Read a sha256; raises ValueError for anything else."""
+    if value is None:
+        return None
+    if not isinstance(value, str) or not _SHA256.fullmatch(value.lower()):
+        raise ValueError(f"not a sha256: {value!r}")
+    return value.lower()
 
 
 def _parse_html(body: str, url: str) -> tuple[DistributionFile, ...]:
@@ -99,11 +116,18 @@ def _parse_html(body: str, url: str) -> tuple[DistributionFile, ...]:
         base = urljoin(url, _attributes(match[1]).get("href", ""))
     parts = urlsplit(base)
     origin = f"{parts.scheme}://{parts.netloc}"
-    files = tuple(
-        file
-        for match in _ANCHOR.finditer(text)
-        if (file := _from_anchor(_attributes(match[1]), base, origin)) is not None
-    )
+    try:
+        files = tuple(
+            file
+            for match in _ANCHOR.finditer(text)
+            if (file := _from_anchor(_attributes(match[1]), base, origin)) is not None
+        )
+    except ValueError as error:
+        raise MalformedResponseError(
+            f"a link of the page is not as PEP 503 says: {error}",
+            where=url,
+            hint="try again; if it persists, tell whoever runs the index",
+        ) from error
     # An index page may be empty of files, but it never asks for anything.
     if not files and _FORM.search(text):
         raise MalformedResponseError(
@@ -137,11 +161,11 @@ def _from_anchor(attributes: dict[str, str], base: str, origin: str) -> Distribu
     announced = attributes.get("data-core-metadata", attributes.get("data-dist-info-metadata"))
     if announced is not None and announced != "false":
         kind, _, value = announced.partition("=")
-        metadata = value if kind == "sha256" and value else True
+        metadata = _digest(value) or True if kind == "sha256" and value else True
     return DistributionFile(
         filename=filename,
         url=_absolute(target, base, origin),
-        sha256=digest if algorithm == "sha256" and digest else None,
+        sha256=_digest(digest) if algorithm == "sha256" and digest else None,
         requires_python=attributes.get("data-requires-python") or None,
         yanked=attributes.get("data-yanked"),
         metadata=metadata,

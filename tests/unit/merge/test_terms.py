@@ -94,11 +94,10 @@ SHORTEST = [
     (platforms("linux", "linux-aarch64", "win"), 0b011, "sys_platform == 'linux'"),
     (platforms("linux", "linux-aarch64", "win"), 0b010, "platform_machine == 'aarch64'"),
     (platforms("linux", "mac", "mac-x86_64"), 0b110, "sys_platform == 'darwin'"),
-    (MINORS, 0b0001, "python_version == '3.10'"),
     (MINORS, 0b0011, "python_version < '3.12'"),
     (MINORS, 0b1100, "python_version >= '3.12'"),
     (MINORS, 0b1011, "python_version != '3.12'"),
-    (MINORS, 0b1000, "python_version == '3.13'"),
+    (MINORS, 0b0010, "python_version == '3.11'"),
 ]
 
 
