@@ -78,16 +78,17 @@ def _from_json(entry: dict[str, Any], url: str) -> DistributionFile:
     address = _typed(entry, "url", str)
     yanked = entry.get("yanked", False)
     # PEP 714: the new name wins where both are given.
-    metadata = entry.get("core-metadata", entry.get("dist-info-metadata", False))
-    if isinstance(metadata, dict):
-        metadata = metadata.get("sha256", True)
+    announced = entry.get("core-metadata", entry.get("dist-info-metadata", False))
+    metadata: str | bool = bool(announced)
+    if isinstance(announced, dict):
+        metadata = _digest(announced.get("sha256")) or True
     return DistributionFile(
         filename=entry["filename"],
         url=address if "://" in address else urljoin(url, address),
         sha256=_digest(_typed(entry, "hashes", dict).get("sha256")),
         requires_python=_typed(entry, "requires-python", str, optional=True),
         yanked=(yanked if isinstance(yanked, str) else "") if yanked is not False else None,
-        metadata=metadata if isinstance(metadata, bool) else _digest(metadata) or False,
+        metadata=metadata,
         size=_typed(entry, "size", int, optional=True),
         upload_time=_typed(entry, "upload-time", str, optional=True),
     )

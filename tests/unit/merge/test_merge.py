@@ -354,8 +354,10 @@ def test_additions_and_sorting() -> None:
     project = make_project("torchaudio", "torch", matrix=make_matrix("linux-cpu", "win-cpu"))
     lock = locked(project, repository)
     assert lock.additions == (
-        "torchaudio: torch==2.9.* "
-        "(torchaudio X.Y is built against torch X.Y; source: torchaudio-2.11)",
+        (
+            "torchaudio: torch==2.9.* "
+            "(torchaudio X.Y is built against torch X.Y; source: torchaudio-2.11)"
+        ),
     )
     assert lock.requirements == ("torch", "torchaudio")
 

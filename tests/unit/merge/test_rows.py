@@ -77,7 +77,7 @@ def test_facts() -> None:
 
 
 def test_other_rows() -> None:
-    """A row without CUDA asks for no driver; a torch newer than the catalogue is judged by its last."""
+    """Only CUDA asks for a driver; an unknown torch is judged by the newest rule."""
     repository = FakeRepository()
     repository.add("torch-2.11.0-py3-none-any.whl", index=torch_index("cpu"), size=7)
     repository.add("torch-2.99.0+cu130-py3-none-any.whl", index=CU130, size=7)
