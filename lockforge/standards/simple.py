@@ -94,7 +94,7 @@ def _from_json(entry: dict[str, Any], url: str) -> DistributionFile:
     )
 
 
-def _typed(entry: dict[str, Any], key: str, kind: type, *, optional: bool = False) -> Any:
+def _typed(entry: dict[str, Any], key: str, kind: type[Any], *, optional: bool = False) -> Any:
     value = entry.get(key)
     if isinstance(value, kind) or (optional and value is None):
         return value

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.cases.conftest import LockWorld
+from tests.support.command import lockforge
 from tests.support.locks import Lock
 from tests.support.world import World
 
@@ -103,8 +104,6 @@ class TestLF002:
     def test_the_row_decides_although_the_project_pins_torch_again_in_extras(
         self, world: World, lock_path: Path
     ) -> None:
-        from tests.support.command import lockforge
-
         world.add("cu128", "torch-2.9.1+cu128-cp312-cp312-manylinux_2_28_x86_64.whl")
         world.add("cpu", "torch-2.9.1-cp312-none-macosx_11_0_arm64.whl")
         lock_path.parent.mkdir(exist_ok=True)
