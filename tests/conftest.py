@@ -9,6 +9,11 @@ import pytest
 
 from tests.support.world import World, serve
 
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-golden", action="store_true", help="Write the golden files anew.")
+
+
 ROOT = Path(__file__).parent.parent
 
 

@@ -33,6 +33,9 @@ class Faults:
         if fault not in self._faults:
             self._faults.append(fault)
 
+    def __bool__(self) -> bool:
+        return bool(self._faults)
+
     def raise_if_any(self, where: str) -> None:
         """Raise ConfigError with all of them."""
         if self._faults:

@@ -148,7 +148,7 @@ def load_project(options: Options, files: Files, catalog: Catalog, now: datetime
     newer = options.exclude_newer or faults.typed(config, "exclude-newer", str, _TABLE)
     limit = parse_exclude_newer(newer, now, faults, f"{_TABLE}.exclude-newer") if newer else None
     stated = _load_metadata(config, faults)
-    if not requirements and not any(one.requirements for one in settings.values()):
+    if not (requirements or faults or any(one.requirements for one in settings.values())):
         faults.add(
             "project.dependencies",
             "nothing to lock",

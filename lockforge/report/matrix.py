@@ -192,8 +192,8 @@ def _render_download(row: LockedRow) -> str:
     size = render_size(row.size) if row.size else ""
     if not row.unsized:
         return size or "-"
-    files = "file" if row.unsized == 1 else "files"
-    unsized = f"{row.unsized} {files} of unknown size"
+    # PyTorch's pages give no sizes.
+    unsized = f"{row.unsized} unsized"
     return f"{size} + {unsized}" if size else unsized
 
 

@@ -119,8 +119,17 @@ class Provider(AbstractProvider[Need, Candidate, Identifier]):
         wanted = self._preferred.get(name)
         if not wanted:
             return found
-        rank = {preferred.version: place for place, preferred in enumerate(wanted)}
-        return sorted(found, key=lambda candidate: rank.get(candidate.version, len(rank)))
+        exact = {preferred.version: place for place, preferred in enumerate(wanted)}
+        # A row that is new to the lock has builds of its own of the versions that others have.
+        public = {preferred.version.public: place for place, preferred in enumerate(wanted)}
+        last = len(wanted)
+        return sorted(
+            found,
+            key=lambda candidate: (
+                exact.get(candidate.version, last),
+                public.get(candidate.version.public, last),
+            ),
+        )
 
     def is_satisfied_by(self, requirement: Need, candidate: Candidate) -> bool:
         return requirement.admits(candidate.version)

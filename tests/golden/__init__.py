@@ -1,0 +1,1 @@
+"""What people read, kept as files that a person has read."""

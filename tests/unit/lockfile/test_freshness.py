@@ -1,0 +1,157 @@
+"""Whether a lock still follows from its project, told from the two alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from lockforge.lockfile.freshness import stale_reasons
+from lockforge.standards.pylock import parse_pylock
+from tests.unit.fakes import (
+    FakeRepository,
+    digest_of,
+    lock_text,
+    make_matrix,
+    make_project,
+    required,
+    torch_index,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lockforge.model.matrix import Matrix
+    from lockforge.model.project import Project
+
+CPU, CU130 = torch_index("cpu"), torch_index("cu130")
+ROWS = ("linux-cu130", "linux-cpu", "mac-cpu")
+
+
+def world() -> FakeRepository:
+    repository = FakeRepository()
+    for minor in (12, 13):
+        tags = f"cp3{minor}-cp3{minor}-manylinux_2_28_x86_64"
+        repository.add(f"torch-2.9.0+cu130-{tags}.whl", "numpy", index=CU130)
+        repository.add(f"torch-2.9.0+cpu-{tags}.whl", "numpy", index=CPU)
+        mac = f"torch-2.9.0-cp3{minor}-none-macosx_11_0_arm64.whl"
+        repository.add(mac, "numpy", index=CPU)
+    repository.wheels("numpy", "2.3.1")
+    repository.wheels("tqdm", "4.0")
+    return repository
+
+
+def project(*rows: str, pythons: Sequence[str] = ("3.12",)) -> Project:
+    return make_project(
+        "torch",
+        required("tqdm", "'train' in extras"),
+        matrix=make_matrix(*(rows or ROWS), pythons=pythons),
+        extras=["train"],
+    )
+
+
+TEXT = lock_text(project(), world())
+
+
+def stale(
+    text: str = TEXT,
+    *,
+    matrix: Matrix | None = None,
+    requirements: Sequence[str] = ("torch", "tqdm"),
+    settings: Sequence[str] = (),
+) -> tuple[str, ...]:
+    lock, data = parse_pylock(text, where="pylock.toml")
+    return stale_reasons(
+        lock,
+        data,
+        matrix=matrix or make_matrix(*ROWS),
+        requirements=requirements,
+        settings=settings,
+        where="pylock.toml",
+    )
+
+
+def test_current() -> None:
+    """A lock is current for the project it was made for, whatever the order of its rows."""
+    assert stale() == ()
+    assert stale(matrix=make_matrix(*reversed(ROWS)), requirements=("tqdm", "torch")) == ()
+
+
+def test_requirements_and_settings() -> None:
+    """What is asked for and not locked is named, and the other way round."""
+    assert stale(requirements=("torch>=2.9", "tqdm"), settings=("channel nightly",)) == (
+        "requirement 'torch>=2.9' is not in the lock",
+        "requirement 'torch' is in the lock but no longer asked for",
+        "setting 'channel nightly' is not in the lock",
+    )
+
+
+def test_rows_and_pythons() -> None:
+    """Rows that came, went or have other Pythons are named."""
+    assert stale(matrix=make_matrix("linux-cu130", "mac-cpu", "win-cpu")) == (
+        "row 'win-cpu' is not in the lock",
+        "row 'linux-cpu' is in the lock but no longer asked for",
+    )
+    both = make_matrix(*ROWS, pythons=("3.12", "3.13"))
+    assert stale(matrix=both) == tuple(f"row {row!r} is locked for Python 3.12" for row in ROWS)
+
+
+def test_other_tool() -> None:
+    """A lock that says nothing of rows is not ours."""
+    text = TEXT[: TEXT.index("[tool.lockforge]")]
+    assert stale(text) == ("the lock is not by lockforge: it says nothing of rows",)
+
+
+NUMPY = digest_of(make_project("x").default_index, "numpy-2.3.1-py3-none-any.whl")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "rows"),
+    [
+        (NUMPY, "0" * 64, ROWS),
+        (
+            digest_of(CPU, "torch-2.9.0-cp312-none-macosx_11_0_arm64.whl"),
+            "0" * 64,
+            ("mac-cpu",),
+        ),
+        ("marker = \"'train' in extras\"", "marker = \"sys_platform == 'linux'\"", ("mac-cpu",)),
+    ],
+)
+def test_edited(old: str, new: str, rows: tuple[str, ...]) -> None:
+    """Where an edit or a merge changed what a row installs, the row is named."""
+    assert old in TEXT
+    assert stale(TEXT.replace(old, new, 1)) == tuple(
+        f"row {row!r} selects other files than were locked" for row in rows
+    )
+
+
+def test_merged_wrongly() -> None:
+    """Where two entries apply at once the row does not select one set of files."""
+    marker = "marker = \"'cpu' in extras and sys_platform == 'linux'\"\n"
+    assert marker in TEXT
+    (reason,) = stale(TEXT.replace(marker, "marker = \"'cu130' in extras\"\n"))[:1]
+    assert reason.startswith("row 'linux-cu130' does not select one set of files: ")
+    assert "torch" in reason
+
+
+def test_open_conditions() -> None:
+    """What is installed on some patch releases only counts as locked."""
+    repository = FakeRepository()
+    repository.wheels("foo", "1.0")
+    repository.wheels("bar", "1.0")
+    early = make_project("foo", "bar; python_full_version < '3.12.4'")
+    found = stale(
+        lock_text(early, repository),
+        matrix=early.matrix,
+        requirements=[str(one.requirement) for one in early.requirements],
+    )
+    assert found == ()
+
+
+def test_partial_requires_python() -> None:
+    """A lock that excludes the first patch releases is current all the same."""
+    repository = FakeRepository()
+    repository.add("foo-1.0-py3-none-any.whl", requires_python=">=3.12.4")
+    limited = make_project("foo", requires_python=">=3.12.2")
+    text = lock_text(limited, repository)
+    assert stale(text, matrix=limited.matrix, requirements=["foo"]) == ()
