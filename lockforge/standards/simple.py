@@ -101,7 +101,7 @@ def _typed(entry: dict[str, Any], key: str, kind: type[Any], *, optional: bool =
     raise TypeError(f"{key} is {value!r}")
 
 
-def _digest(value: str | None) -> str | None:
+def _digest(value: object) -> str | None:
     """Read a sha256; raises ValueError for anything else."""
     if value is None:
         return None

@@ -28,6 +28,8 @@ NOT_LABELS = [
     "cuda13",
     "cu",
     "cu1",
+    "cu13",
+    "cu12",
     "cu1300",
     "cu13.0",
     "rocm",

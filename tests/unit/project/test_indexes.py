@@ -19,8 +19,15 @@ from lockforge.project.indexes import (
 )
 from tests.unit.project.gathered import gathered
 
-FOLDERS = {"file:///project/wheels": ("acme-core", "acme-extra")}
-PATHS = LocalPaths(to_url=lambda text: f"file:///project/{text}", names_in=FOLDERS.get)
+FOLDERS = {
+    "file:///project/wheels": ("acme-core", "acme-extra"),
+    "file:///here/wheels": ("acme-here",),
+}
+PATHS = LocalPaths(
+    to_url=lambda text: f"file:///project/{text}",
+    to_url_here=lambda text: f"file:///here/{text}",
+    names_in=FOLDERS.get,
+)
 
 
 @pytest.mark.parametrize(
@@ -85,15 +92,17 @@ def test_torch_index(base: str, channel: str | None, url: str) -> None:
 )
 def test_simple_index(url: str, expected: str) -> None:
     """A simple index has one slash at its end and no credentials; a path becomes an address."""
-    assert simple_index("acme", url, Credentials(), PATHS) == Index(name="acme", url=expected)
+    assert simple_index("acme", url, Credentials(), PATHS.to_url) == Index(
+        name="acme", url=expected
+    )
 
 
 def test_find_links() -> None:
-    """A flat folder serves what it holds."""
+    """A flat folder, named from the current directory, serves what it holds."""
     faults = Faults()
     assert find_links_index("wheels", PATHS, faults, "--find-links") == UserIndex(
-        index=Index(name="wheels", url="file:///project/wheels", layout="flat"),
-        packages=("acme-core", "acme-extra"),
+        index=Index(name="wheels", url="file:///here/wheels", layout="flat"),
+        packages=("acme-here",),
     )
     assert find_links_index("missing", PATHS, faults, "--find-links") is None
     assert gathered(faults) == (

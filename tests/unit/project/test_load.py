@@ -22,12 +22,16 @@ from lockforge.project.load import Files, Loaded, Options, load_project
 from tests.unit.fakes import PYPI, make_matrix, make_row, torch_index
 
 NOW = datetime(2026, 11, 15, 8, 30, tzinfo=UTC)
-FOLDERS = {"file:///project/wheels": ("acme-local",)}
+FOLDERS = {"file:///here/wheels": ("acme-local",)}
 FILES = Files(
     pyproject={},
     python_version=None,
     read={"requirements.txt": "-i https://r.example/simple\n-f wheels\ntorch\ntqdm\n"}.get,
-    paths=LocalPaths(to_url=lambda text: f"file:///project/{text}", names_in=FOLDERS.get),
+    paths=LocalPaths(
+        to_url=lambda text: f"file:///project/{text}",
+        to_url_here=lambda text: f"file:///here/{text}",
+        names_in=FOLDERS.get,
+    ),
     where="pyproject.toml",
 )
 SMALL = {
@@ -199,7 +203,7 @@ def test_options_win() -> None:
     assert project.exclude_newer == "2026-01-01T23:59:59Z"
     assert project.user_indexes[1:] == (
         UserIndex(
-            index=Index(name="wheels", url="file:///project/wheels", layout="flat"),
+            index=Index(name="wheels", url="file:///here/wheels", layout="flat"),
             packages=("acme-local",),
         ),
     )

@@ -20,9 +20,11 @@ ERRORS: list[tuple[LockforgeError, str]] = [
         IndexUnavailableError(
             "no answer", where="https://pypi.org/simple/torch/", hint="try again"
         ),
-        "error[index-unavailable]: no answer\n"
-        "  in https://pypi.org/simple/torch/\n"
-        "  hint: try again\n",
+        (
+            "error[index-unavailable]: no answer\n"
+            "  in https://pypi.org/simple/torch/\n"
+            "  hint: try again\n"
+        ),
     ),
     (ProofError("it does not", hint="report it"), "error[proof]: it does not\n  hint: report it\n"),
     (
@@ -37,11 +39,13 @@ ERRORS: list[tuple[LockforgeError, str]] = [
             ],
             where="pyproject.toml",
         ),
-        "error[configuration]: 2 faults found\n"
-        "  in pyproject.toml\n"
-        "  tool.lockforge.python[0]: not a Python version: '2.7'\n"
-        "  tool.lockforge.matrx: unknown key\n"
-        "    hint: did you mean 'matrix'?\n",
+        (
+            "error[configuration]: 2 faults found\n"
+            "  in pyproject.toml\n"
+            "  tool.lockforge.python[0]: not a Python version: '2.7'\n"
+            "  tool.lockforge.matrx: unknown key\n"
+            "    hint: did you mean 'matrix'?\n"
+        ),
     ),
     (
         ConfigError([Fault(where="a", message="b")]),

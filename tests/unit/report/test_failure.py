@@ -68,11 +68,32 @@ def test_no_project() -> None:
 def test_many() -> None:
     """Of many versions and reasons the first are shown and the rest counted."""
     numbers = [f"1.{minor}" for minor in range(9, 0, -1)]
-    reasons = tuple(f"2.{minor}: built for cpu" for minor in range(7))
+    reasons = tuple(f"2.{minor}: built for cpu" for minor in range(7, 0, -1))
     assert words(offer(usable=tuple(numbers), newest="1.9", refused=reasons))[1:] == [
         f"  {PLACE} has torch for this row in 1.9, 1.8, 1.7, 1.6, 1.5 and 4 older",
-        *(f"    refused 2.{minor}: built for cpu" for minor in range(5)),
-        "    and 2 more files were refused",
+        "    refused 2.7: built for cpu",
+        "    refused 2.6: built for cpu",
+        "    and 5 older versions for the same or like reasons",
+    ]
+
+
+def test_wheels_of_the_newest() -> None:
+    """What the newest version is for is said once."""
+    found = words(
+        offer(
+            newest="2.10.0",
+            pythons=("cp313",),
+            platforms=("win_amd64",),
+            refused=(
+                "2.10.0: wheels for Pythons cp313 and platforms win_amd64 only",
+                "2.9.0: wheels for Pythons cp311 and platforms win_amd64 only",
+            ),
+        )
+    )
+    assert found[1:] == [
+        f"  {PLACE} has no file of torch for this row",
+        "    its newest is 2.10.0 with wheels for Pythons cp313; platforms win_amd64",
+        "    refused 2.9.0: wheels for Pythons cp311 and platforms win_amd64 only",
     ]
 
 

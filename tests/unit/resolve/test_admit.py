@@ -109,7 +109,7 @@ TAGS = [
 @pytest.mark.parametrize(("filename", "foreign"), TAGS)
 def test_tags(filename: str, foreign: str | None) -> None:
     """A wheel for another machine or Python does not exist; its tags are the reason."""
-    reason = "admitted" if foreign is None else f"no wheel for this row: {foreign}"
+    reason = "admitted" if foreign is None else f"made for {foreign}"
     assert judged(file(filename)) == [(filename, reason)]
 
 

@@ -236,7 +236,7 @@ ENTRIES = [
     (entry(core_metadata={"md5": "0"}), foo(metadata=True)),
     (entry(dist_info_metadata={"sha256": METADATA_HASH}), foo(metadata=METADATA_HASH)),
     (
-        entry(core_metadata={"sha256": METADATA_HASH}, dist_info_metadata={"sha256": "0"}),
+        entry(core_metadata={"sha256": METADATA_HASH}, dist_info_metadata={"sha256": WHEEL_HASH}),
         foo(metadata=METADATA_HASH),
     ),
     (entry(core_metadata=False, dist_info_metadata=True), foo()),
