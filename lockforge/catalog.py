@@ -12,7 +12,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 import yaml
-from packaging.requirements import Requirement
+from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import NormalizedName, canonicalize_name
 
@@ -22,9 +22,19 @@ from lockforge.model.matrix import PythonMinor, parse_minor
 from lockforge.model.platforms import PLATFORMS, Platform
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from packaging.version import Version
 
-_SHAPES: dict[type, str] = {dict: "a mapping", list: "a list"}
+_SHAPES: dict[type, str] = {
+    dict: "a mapping",
+    list: "a list",
+    str: "a string",
+    int: "a number",
+    bool: "true or false",
+}
+# Mappings whose keys are names of the user's own.
+_OPEN = frozenset({"sources", "kinds", "accelerators", "amd-architectures", "kinds.cuda.drivers"})
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -185,49 +195,80 @@ def _find_faults(user: Any, where: str) -> list[Fault]:
     if not isinstance(user, dict):
         return [Fault(where=where, message="expected a mapping at the top")]
     # The details of a key of the wrong shape cannot be looked at.
-    return _shape_faults(user) or [
+    return list(_shape_faults(user, _packaged(), "")) or [
         *_accelerator_faults(user.get("accelerators", {})),
         *_rule_faults(user.get("rules", [])),
+        *_python_faults(user.get("python", {}).get("minors", [])),
     ]
 
 
-def _shape_faults(user: dict[str, Any]) -> list[Fault]:
-    known = _packaged()
-    faults = []
+def _shape_faults(user: dict[Any, Any], known: dict[str, Any], at: str) -> Iterator[Fault]:
+    """Hold the user's mapping against the packaged one, which has every key there is.
+
+    Below the mappings whose keys are the user's own, any entry of the packaged one is the model.
+    """
+    open_ended = at in _OPEN
     for key, value in user.items():
-        if key not in known:
-            hint = f"expected one of {', '.join(known)}"
-            faults.append(Fault(where=str(key), message="unknown key", hint=hint))
-        elif type(value) is not type(known[key]):
-            wanted = _SHAPES.get(type(known[key]), "a number")
-            faults.append(Fault(where=str(key), message=f"expected {wanted}"))
-    return faults
+        place = f"{at}.{key}" if at else str(key)
+        if open_ended:
+            models = list(known.values())
+        elif key in known:
+            models = [known[key]]
+        else:
+            yield Fault(
+                where=place, message="unknown key", hint=f"expected one of {', '.join(known)}"
+            )
+            continue
+        if not any(type(value) is type(model) for model in models):
+            wanted = _SHAPES[type(models[0])]
+            yield Fault(where=place, message=f"expected {wanted}, found {value!r}")
+        elif isinstance(value, dict):
+            merged: dict[str, Any] = {}
+            for model in models:
+                merged |= model
+            yield from _shape_faults(value, merged, place)
+        elif isinstance(value, list):
+            yield from _item_faults(value, models[0], place)
 
 
-def _accelerator_faults(accelerators: dict[str, Any]) -> list[Fault]:
-    faults = []
+def _item_faults(values: list[Any], model: list[Any], at: str) -> Iterator[Fault]:
+    wanted = type(model[0])
+    for number, value in enumerate(values):
+        if not isinstance(value, wanted):
+            message = f"expected {_SHAPES[wanted]}, found {value!r}"
+            yield Fault(where=f"{at}[{number}]" if wanted is dict else at, message=message)
+
+
+def _accelerator_faults(accelerators: dict[str, Any]) -> Iterator[Fault]:
     for label, fact in accelerators.items():
         at = f"accelerators.{label}"
         if not is_label(str(label)):
-            faults.append(Fault(where=at, message="not an accelerator label"))
-        faults += [
-            Fault(where=f"{at}.platforms", message=f"unknown platform {name!r}")
-            for name in (fact or {}).get("platforms", ())
-            if name not in PLATFORMS
-        ]
-    return faults
+            yield Fault(where=at, message="not an accelerator label")
+        for name in fact.get("platforms", ()):
+            if name not in PLATFORMS:
+                yield Fault(where=f"{at}.platforms", message=f"unknown platform {name!r}")
 
 
-def _rule_faults(rules: list[Any]) -> list[Fault]:
-    faults = []
+def _rule_faults(rules: list[dict[str, Any]]) -> Iterator[Fault]:
     for number, rule in enumerate(rules):
         at = f"rules[{number}]"
-        missing = {"package", "versions", "requires", "reason", "source"} - set(rule)
-        if missing:
-            faults.append(Fault(where=at, message=f"missing {', '.join(sorted(missing))}"))
+        if missing := {"package", "versions", "requires", "reason", "source"} - set(rule):
+            yield Fault(where=at, message=f"missing {', '.join(sorted(missing))}")
             continue
         try:
             SpecifierSet(rule["versions"])
         except InvalidSpecifier as error:
-            faults.append(Fault(where=f"{at}.versions", message=str(error)))
-    return faults
+            yield Fault(where=f"{at}.versions", message=str(error))
+        try:
+            Requirement(rule["requires"].format(minor="1.0"))
+        except (InvalidRequirement, LookupError, ValueError) as error:
+            message = f"not a requirement: {str(error).splitlines()[0]}"
+            yield Fault(where=f"{at}.requires", message=message)
+
+
+def _python_faults(minors: list[str]) -> Iterator[Fault]:
+    for text in minors:
+        try:
+            parse_minor(text)
+        except ValueError:
+            yield Fault(where="python.minors", message=f"not a Python minor: {text!r}")

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from lockforge.errors import LockSelectionError
 from lockforge.model.accelerator import names_accelerator
 from lockforge.model.matrix import parse_minor
 from lockforge.standards.digest import row_digest
-from lockforge.standards.environment import PATCHES
 from lockforge.standards.pylock import locked_rows
-from lockforge.standards.selection import select
+from lockforge.standards.selection import covered_patches, select
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +17,7 @@ if TYPE_CHECKING:
     from packaging.pylock import Pylock
 
     from lockforge.model.lock import LockedRow
-    from lockforge.model.matrix import Matrix
+    from lockforge.model.matrix import Matrix, PythonMinor
 
 
 def stale_reasons(
@@ -82,7 +80,7 @@ def _content_reasons(lock: Pylock, rows: dict[str, LockedRow], matrix: Matrix) -
             continue
         hashes: set[str] = set()
         try:
-            for python, patch in product(map(parse_minor, locked.pythons), PATCHES):
+            for python, patch in _hosts(lock, locked):
                 selected = select(
                     lock,
                     row.platform,
@@ -98,3 +96,12 @@ def _content_reasons(lock: Pylock, rows: dict[str, LockedRow], matrix: Matrix) -
         if row_digest(hashes) != locked.digest:
             reasons.append(f"row {row.name!r} selects other files than were locked")
     return reasons
+
+
+def _hosts(lock: Pylock, row: LockedRow) -> list[tuple[PythonMinor, int]]:
+    """List the Pythons and patch releases that stand for all hosts of a row."""
+    return [
+        (python, patch)
+        for python in map(parse_minor, row.pythons)
+        for patch in covered_patches(lock, python)
+    ]

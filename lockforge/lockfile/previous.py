@@ -9,7 +9,7 @@ from packaging.pylock import PackageSdist, PackageWheel
 from lockforge.errors import LockSelectionError
 from lockforge.model.accelerator import names_accelerator
 from lockforge.model.resolution import Preferred
-from lockforge.standards.selection import select
+from lockforge.standards.selection import covered_patches, select
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -55,6 +55,7 @@ def _own(lock: Pylock, target: Target) -> dict[str, Preferred]:
             target.python,
             extras=extras,
             groups=lock.dependency_groups or (),
+            patch=covered_patches(lock, target.python)[0],
         )
     except LockSelectionError:
         return {}

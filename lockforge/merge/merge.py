@@ -11,10 +11,14 @@ from lockforge.merge.selector import Selector
 from lockforge.model.lock import Dependency, Lock, LockedFile, LockedPackage
 from lockforge.model.matrix import render_minor
 from lockforge.standards.environment import decided_environment
+from lockforge.standards.filenames import parse_wheel_name
 from lockforge.standards.markers import Atom, Node, conjoin, disjoin, join, render
+from lockforge.standards.patches import narrowing_clauses
+from lockforge.standards.tags import tag_ranks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from lockforge.catalog import Catalog
     from lockforge.model.matrix import Matrix, PythonMinor, Target
@@ -31,15 +35,37 @@ class _Entry:
         self._by_environment: dict[tuple[str, PythonMinor], str] = {}
 
     def takes(self, target: Target, pin: Pin) -> bool:
-        """Add the pin unless a Target of the same environment installs another file.
+        """Add the pin unless an installer could then take another file than it should.
 
-        Rows of one platform may have different floors; a host above both would see both files.
+        Rows of one platform may have different floors, and a host above both would see the files
+        of both. Elsewhere a file of one Target may suit another better than its own, which it
+        kept from an earlier lock.
         """
         environment = (target.row.platform.name, target.python)
-        if self._by_environment.setdefault(environment, pin.file.filename) != pin.file.filename:
+        filename = pin.file.filename
+        if self._by_environment.get(environment, filename) != filename:
             return False
-        self.pins[target] = pin
+        pins = {**self.pins, target: pin}
+        names = sorted({one.file.filename for one in pins.values()})
+        if len(names) > 1 and any(
+            _best_wheel(names, one) not in {None, chosen.file.filename}
+            for one, chosen in pins.items()
+        ):
+            return False
+        self._by_environment[environment] = filename
+        self.pins = pins
         return True
+
+
+def _best_wheel(names: Sequence[str], target: Target) -> str | None:
+    """Say which of *names*, in the order of the lock, an installer takes there."""
+    ranks = tag_ranks(target.row.platform, target.python)
+    ranked = [
+        (rank, place, name)
+        for place, name in enumerate(names)
+        if (wheel := parse_wheel_name(name)) and (rank := ranks.rank(wheel.triple)) is not None
+    ]
+    return min(ranked)[2] if ranked else None
 
 
 def merge(
@@ -56,6 +82,8 @@ def merge(
     torch_indexes: Mapping[str, str],
 ) -> Lock:
     """Merge one Resolution per Target of *matrix*; *locate* says where a file is to be found."""
+    places = {target: place for place, target in enumerate(matrix.targets)}
+    resolutions = sorted(resolutions, key=lambda one: places[one.target])
     selector = Selector(matrix)
     entries = _entries(resolutions)
     markers = {entry: _marker(entry, selector) for entry in entries}
@@ -156,9 +184,10 @@ def _package(
         dependencies=tuple(
             sorted(
                 (
-                    _dependency(child, entries, markers, everywhere=everywhere)
+                    _dependency(
+                        child, entries, markers, everywhere=_is_everywhere(entry, same_name)
+                    )
                     for same_name in children.values()
-                    for everywhere in [set().union(*same_name.values()) == set(entry.pins)]
                     for child in same_name
                 ),
                 key=lambda one: (one.name, one.version or "", one.index or "", one.marker or ""),
@@ -167,6 +196,17 @@ def _package(
         wheels=tuple(wheels),
         sdist=sdists[0] if sdists else None,
     )
+
+
+def _is_everywhere(parent: _Entry, children: Mapping[_Entry, AbstractSet[Target]]) -> bool:
+    """Whether one of *children* is there wherever *parent* is, whatever its Targets leave open."""
+    covered = {
+        target
+        for child, targets in children.items()
+        for target in targets
+        if child.pins[target].condition in {"", parent.pins[target].condition}
+    }
+    return covered == set(parent.pins)
 
 
 def _index_url(entry: _Entry) -> str | None:
@@ -222,9 +262,7 @@ def _requires_python(pythons: Sequence[PythonMinor], stated: SpecifierSet | None
         for minor in range(first[1], last[1])
         if (first[0], minor) not in pythons
     ]
-    # A patch-level limit of the project itself narrows the minor it falls in.
+    if stated is not None:
+        clauses += narrowing_clauses(stated, pythons)
     limits = SpecifierSet(",".join(clauses))
-    for clause in stated or ():
-        if clause.version.count(".") > 1 and not clause.version.endswith(".0"):
-            limits &= SpecifierSet(str(clause))
     return ",".join(sorted(map(str, limits), key=lambda text: (text[0] != ">", text)))

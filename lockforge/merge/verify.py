@@ -1,9 +1,9 @@
 """The proof before writing: the rendered text gives back every Target's Resolution.
 
 For each Target, `Pylock.select` over the text must yield exactly the pins, by version, file and
-hash: with no extra or group of the project, with each alone, and with all; at the first and at a
-late patch release of its Python. Two rows of one platform at once need no proof: markers only
-ever ask for an extra, so the entries of both apply, and two torches are an error.
+hash: with no extra or group of the project, with each alone, and with all; at every patch release
+of its Python at which something changes. Two rows of one platform at once need no proof: markers
+only ever ask for an extra, so the entries of both apply, and two torches are an error.
 """
 
 from __future__ import annotations
@@ -11,9 +11,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from packaging.markers import Marker
+from packaging.specifiers import SpecifierSet
 
 from lockforge.errors import LockSelectionError, ProofError
-from lockforge.standards.environment import PATCHES, host_environment
+from lockforge.standards.environment import host_environment
+from lockforge.standards.patches import deciding_patches
 from lockforge.standards.pylock import parse_pylock
 from lockforge.standards.selection import select
 
@@ -66,9 +68,8 @@ def _verify_target(
     shared: frozenset[str],
 ) -> None:
     target = resolution.target
-    open_ended = any(pin.condition for pin in resolution.pins)
     row_extra = (target.row.accelerator.extra,) if target.row.platform.name in shared else ()
-    for patch in PATCHES if open_ended else (0,):
+    for patch in _patches(lock, resolution):
         environment: dict[str, str | frozenset[str]] = {
             **host_environment(target.row.platform, target.python, patch),
             "extras": frozenset(extras),
@@ -106,6 +107,30 @@ def _verify_target(
                 f"the lock does not give {target.id} back: {', '.join(names)} differ",
                 hint=_REPORT,
             )
+
+
+def _patches(lock: Pylock, resolution: Resolution) -> tuple[int, ...]:
+    """List patch releases that stand for all that the lock covers of a Target."""
+    python = resolution.target.python
+    limits = [SpecifierSet(pin.requires_python) for pin in resolution.pins if pin.requires_python]
+    if lock.requires_python is not None:
+        limits.append(lock.requires_python)
+    texts = [*map(str, limits), *(pin.condition for pin in resolution.pins)]
+    covered = tuple(
+        patch
+        for patch in deciding_patches(texts, python)
+        if all(limit.contains(f"{python[0]}.{python[1]}.{patch}") for limit in limits)
+    )
+    if not covered:
+        wanted = [
+            f"{pin.name} {pin.requires_python}" for pin in resolution.pins if pin.requires_python
+        ]
+        raise ProofError(
+            f"no patch release of Python suits {resolution.target.id}: "
+            f"{', '.join([*wanted, f'the lock {lock.requires_python}'])}",
+            hint="choose versions that admit more patch releases, or widen requires-python",
+        )
+    return covered
 
 
 def _holds(pin: Pin, environment: dict[str, str | frozenset[str]]) -> bool:

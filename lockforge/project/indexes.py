@@ -21,6 +21,8 @@ DEFAULT_INDEX = "https://pypi.org/simple/"
 CHANNELS = ("nightly", "test")
 _KEYS = ("name", "url", "packages", "accelerators", "default", "format")
 _PATTERN = re.compile(r"[a-z0-9*]([a-z0-9*-]*[a-z0-9*])?")
+# PEP 503, name normalization; a pattern's `*` stays.
+_SEPARATORS = re.compile(r"[-_.]+")
 _WEB = ("http", "https")
 
 
@@ -134,10 +136,9 @@ def _parse_index(
     layout = faults.typed(table, "format", str, at) or ("flat" if local else "simple")
     if layout not in {"simple", "flat"}:
         faults.add(f"{at}.format", f"unknown format {layout!r}", 'expected "simple" or "flat"')
-        return None
     packages: tuple[str, ...] = ()
     for number, text in enumerate(faults.strings(table, "packages", at)):
-        pattern = text.lower().replace("_", "-").replace(".", "-")
+        pattern = _SEPARATORS.sub("-", text).lower()
         if _PATTERN.fullmatch(pattern):
             packages += (pattern,)
         else:

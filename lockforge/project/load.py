@@ -33,6 +33,7 @@ from lockforge.project.requirements import (
 )
 from lockforge.project.rows import build_matrix, choose_pythons, parse_floor, parse_row, parse_rows
 from lockforge.project.times import parse_exclude_newer
+from lockforge.standards.patches import narrowing_clauses
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -160,7 +161,7 @@ def load_project(options: Options, files: Files, catalog: Catalog, now: datetime
         requirements=tuple(requirements),
         requires_python=limits,
         matrix=build_matrix(rows, pythons, floors),
-        rows=settings,
+        rows={row.name: settings[row.name] for row in rows if row.name in settings},
         default_index=default,
         torch_indexes={
             row.accelerator.label: torch_index(torch_base, channel, row.accelerator.label)
@@ -344,5 +345,9 @@ def _setting_texts(
         texts.append(f"index {place} serves {', '.join(sorted(user.packages))}{limit}")
     for (name, version), metadata in sorted(project.metadata.items()):
         requires = ", ".join(sorted(map(str, metadata.requires_dist)))
-        texts.append(f"metadata {name}=={version} requires {requires or 'nothing'}")
+        python = f" and Python {metadata.requires_python}" if metadata.requires_python else ""
+        texts.append(f"metadata {name}=={version} requires {requires or 'nothing'}{python}")
+    if project.requires_python is not None:
+        clauses = narrowing_clauses(project.requires_python, project.matrix.pythons)
+        texts += [f"Python {clause}" for clause in clauses]
     return tuple(sorted(set(texts)))

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
-from dataclasses import dataclass, field
-from pathlib import PurePosixPath
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from packaging.dependency_groups import DependencyGroupResolver
+from packaging.markers import UndefinedComparison
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
 from lockforge.model.accelerator import names_accelerator
+from lockforge.model.platforms import PLATFORMS
 from lockforge.model.project import ProjectRequirement
 from lockforge.project.faults import nearest
+from lockforge.standards.markers import decide
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from packaging.markers import Marker
 
     from lockforge.project.faults import Faults
 
 _CONTINUED = re.compile(r"\\\r?\n")
 _COMMENT = re.compile(r"(^|\s)#.*$")
+_OPTION = re.compile(r"(-[a-z]|--[a-z-]+)(?:\s*=\s*|\s+|(?<=-[a-z]))(.*)")
 _HASH = re.compile(r"\s--hash[= ]\S+")
 
 
@@ -42,6 +48,13 @@ def parse_requirement_text(
             "publish it on an index, or put its wheels in a directory and name that as an index",
         )
         return None
+    if requirement.marker is not None:
+        try:
+            for platform in PLATFORMS.values():
+                decide(requirement.marker, platform, (3, 12))
+        except UndefinedComparison as error:
+            faults.add(where, f"a marker without meaning: {requirement.marker}: {error}")
+            return None
     return ProjectRequirement(requirement=requirement, where=where, condition=condition)
 
 
@@ -101,10 +114,21 @@ def _of_extra(
             if other not in by_extra:
                 faults.add(where, f"no extra {other!r}", nearest(other, by_extra))
             elif other not in seen:
-                found += _of_extra(
+                brought = _of_extra(
                     other, asked, optional, by_extra, own_name, faults, seen | {other}
                 )
+                found += [_limited(one, entry.requirement.marker) for one in brought]
     return found
+
+
+def _limited(entry: ProjectRequirement, marker: Marker | None) -> ProjectRequirement:
+    """Give a requirement as it stands where *marker* holds too."""
+    if marker is None:
+        return entry
+    requirement = Requirement(str(entry.requirement))
+    own = requirement.marker
+    requirement.marker = marker if own is None else own & marker
+    return replace(entry, requirement=requirement)
 
 
 def _of_groups(
@@ -159,6 +183,7 @@ def _read_file(
     result: RequirementsFile,
     seen: set[str],
 ) -> None:
+    # A file that names itself, by whatever detour, is read once.
     if path in seen:
         return
     seen.add(path)
@@ -192,17 +217,22 @@ def _read_line(
         if entry:
             result.requirements.append(entry)
         return
-    option, _, value = content.replace("=", " ", 1).partition(" ")
-    value = value.strip()
+    match = _OPTION.fullmatch(content)
+    option, value = (match[1], match[2]) if match else (content, "")
     if option in {"-r", "--requirement"}:
-        _read_file(str(PurePosixPath(path).parent / value), read, faults, result, seen)
+        _read_file(_beside(path, value), read, faults, result, seen)
     elif option in {"-i", "--index-url"}:
         result.index_url = value
     elif option in {"-f", "--find-links"}:
-        result.find_links.append(str(PurePosixPath(path).parent / value))
+        result.find_links.append(_beside(path, value))
     else:
         faults.add(
             where,
             f"the option {option} is not understood here",
             "move it to [tool.lockforge], or delete the line",
         )
+
+
+def _beside(path: str, value: str) -> str:
+    """Give the path that *value*, written in the file *path*, means; written one way only."""
+    return posixpath.normpath(posixpath.join(posixpath.dirname(path), value))

@@ -12,6 +12,7 @@ from lockforge.model.accelerator import Accelerator, is_label
 from lockforge.model.matrix import Matrix, PythonMinor, Row, Target, render_minor
 from lockforge.model.platforms import ALIASES, PLATFORMS, Floor, parse_platform
 from lockforge.project.faults import nearest
+from lockforge.standards.patches import python_fits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,7 +28,7 @@ def parse_row(name: str, catalog: Catalog, faults: Faults, where: str) -> Row | 
     """Read one row's name; what is wrong with it is added to *faults*."""
     platform_text, _, label = name.strip().rpartition("-")
     platform = parse_platform(platform_text)
-    if platform is None and parse_platform(name) is not None:
+    if parse_platform(name.strip()) is not None:
         faults.add(where, f"row {name!r} names no accelerator", f"write {name}-cpu, for example")
         return None
     if platform is None:
@@ -151,13 +152,7 @@ def choose_pythons(
 
 def _admits(limits: SpecifierSet, minor: PythonMinor) -> bool:
     """Whether some patch release of *minor* is within *limits*."""
-    named = [
-        int(part) for clause in limits for part in clause.version.split(".")[2:3] if part.isdigit()
-    ]
-    patches = {0, 999, *named, *(patch + 1 for patch in named)}
-    return any(
-        limits.contains(f"{render_minor(minor)}.{patch}", prereleases=True) for patch in patches
-    )
+    return python_fits(str(limits), minor) != "none"
 
 
 def build_matrix(

@@ -17,13 +17,13 @@ def parse_exclude_newer(text: str, now: datetime, faults: Faults, where: str) ->
 
     A date admits all of that day in UTC.
     """
-    if match := _DURATION.fullmatch(text.strip()):
-        return _render(now - timedelta(**{f"{match[2]}s": int(match[1])}))
     try:
+        if match := _DURATION.fullmatch(text.strip()):
+            return _render(now - timedelta(**{f"{match[2]}s": int(match[1])}))
         if len(text) == len("2026-11-01"):
             return f"{date.fromisoformat(text).isoformat()}T23:59:59Z"
         moment = datetime.fromisoformat(text)
-    except ValueError:
+    except (ValueError, OverflowError):
         faults.add(
             where,
             f"not a date or duration: {text!r}",

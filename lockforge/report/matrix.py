@@ -14,7 +14,7 @@ from packaging.utils import canonicalize_name
 from lockforge.model.accelerator import names_accelerator
 from lockforge.model.matrix import parse_minor
 from lockforge.standards.pylock import locked_rows
-from lockforge.standards.selection import select
+from lockforge.standards.selection import covered_patches, select
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -29,6 +29,7 @@ WIDTH = 100
 """Columns a line keeps within, except where one word is longer."""
 # As many packages that differ between the same rows are worded together.
 _MANY_ALIKE = 3
+_STEP = 1000
 _UNITS = ("B", "kB", "MB", "GB")
 
 
@@ -57,11 +58,17 @@ def matrix_report(
     own_extras = [extra for extra in lock.extras or () if not names_accelerator(extra)]
     versions: dict[str, dict[str, set[Version]]] = {}
     for row in rows:
-        for python in map(parse_minor, row.pythons):
+        hosts = [
+            (python, patch)
+            for python in map(parse_minor, row.pythons)
+            for patch in covered_patches(lock, python)
+        ]
+        for python, patch in hosts:
             selected = select(
                 lock,
                 row.placed,
                 python,
+                patch=patch,
                 extras=[*([row.extra] if row.extra else []), *own_extras],
                 groups=lock.dependency_groups or (),
             )
@@ -106,12 +113,12 @@ def _gaps(
     versions: dict[str, dict[str, tuple[Version, ...]]],
     rows: Sequence[LockedRow],
 ) -> list[tuple[str, tuple[str, ...]]]:
-    names = set()
-    for text in requirements:
-        row, colon, _ = text.partition(": ")
-        if colon and row in {one.name for one in rows}:
-            continue
-        names.add(canonicalize_name(Requirement(text.partition(" [")[0]).name))
+    names = {
+        canonicalize_name(Requirement(text.partition(" [")[0]).name)
+        for text in requirements
+        # What one row alone asks for is missing nowhere.
+        if ": " not in text
+    }
     return [
         (name, missing)
         for name in sorted(names)
@@ -218,7 +225,7 @@ def render_size(size: int) -> str:
     """Write bytes in decimal units, as indexes and disks count them."""
     amount = float(size)
     for unit in _UNITS[:-1]:
-        if amount < 1000:  # noqa: PLR2004
+        if round(amount) < _STEP:
             return f"{amount:.0f} {unit}"
-        amount /= 1000
+        amount /= _STEP
     return f"{amount:.1f} {_UNITS[-1]}"

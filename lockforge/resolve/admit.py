@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal, NamedTuple
-
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from typing import TYPE_CHECKING, NamedTuple
 
 from lockforge.model.accelerator import is_label
-from lockforge.model.matrix import PythonMinor, render_minor
-from lockforge.standards.environment import PATCHES
 from lockforge.standards.filenames import parse_sdist_name, parse_wheel_name
+from lockforge.standards.patches import python_fits
 from lockforge.standards.tags import tag_ranks
 
 if TYPE_CHECKING:
@@ -31,12 +28,12 @@ _TO_THE_SECOND = 19
 
 
 class Admitted(NamedTuple):
-    """One usable file; the best file of a version is its smallest `preference`."""
+    """One usable file; the best file of a version has the greatest `preference`."""
 
     version: Version
     file: DistributionFile
-    preference: tuple[int, int, tuple[int, str]]
-    """Wheels before sdists, the best tag, the highest build."""
+    preference: tuple[bool, bool, int, tuple[int, str]]
+    """Not yanked before yanked (PEP 592), wheels before sdists, the best tag, the highest build."""
     requires_python: str | None
     """Set where some patch releases of the minor are excluded."""
 
@@ -49,24 +46,6 @@ class Refused(NamedTuple):
     reason: str
     by_tags: bool = False
     """Whether it is made for other Pythons or platforms, which is nothing to remark on alone."""
-
-
-@lru_cache(maxsize=4096)
-def python_fits(requires_python: str, minor: PythonMinor) -> Literal["all", "some", "none"]:
-    """Say how many patch releases of *minor* a Requires-Python admits; invalid ones admit all."""
-    try:
-        specifier = SpecifierSet(requires_python)
-    except InvalidSpecifier:
-        return "all"
-    patches = set(PATCHES)
-    for match in re.finditer(rf"\b{minor[0]}\.{minor[1]}\.(\d+)", requires_python):
-        patches |= {max(int(match[1]) - 1, 0), int(match[1]), int(match[1]) + 1}
-    answers = {
-        specifier.contains(f"{render_minor(minor)}.{patch}", prereleases=True) for patch in patches
-    }
-    if len(answers) > 1:
-        return "some"
-    return "all" if answers == {True} else "none"
 
 
 @lru_cache(maxsize=4096)
@@ -118,7 +97,7 @@ def judge(
         yield Admitted(
             version,
             file,
-            (0 if wheel else 1, rank, (-build[0], build[1])),
+            (file.yanked is None, wheel is not None, -rank, build),
             file.requires_python if fits == "some" else None,
         )
 

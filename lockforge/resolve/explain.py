@@ -10,12 +10,13 @@ from lockforge.resolve.admit import Refused, judge
 from lockforge.standards.filenames import parse_sdist_name, parse_wheel_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from packaging.utils import NormalizedName
     from packaging.version import Version
     from resolvelib.structs import RequirementInformation
 
+    from lockforge.model.index import Index
     from lockforge.model.matrix import Target
     from lockforge.model.release import Listing
     from lockforge.resolve.finder import Finder
@@ -37,28 +38,57 @@ def explain(
     return Failure(
         target=target,
         causes=tuple(found[key] for key in sorted(found)),
-        offers=tuple(_offer(name, asked[name], target, finder) for name in sorted(asked)),
+        offers=tuple(
+            offer for name in sorted(asked) for offer in _offers(name, asked[name], target, finder)
+        ),
     )
 
 
-def _offer(name: NormalizedName, needs: list[Need], target: Target, finder: Finder) -> Offer:
+def _offers(
+    name: NormalizedName, needs: list[Need], target: Target, finder: Finder
+) -> Iterator[Offer]:
+    """Describe what each index of the package's route has of it."""
     route = finder.route(name, target.row)
-    try:
-        listing = finder.repository.listing(route.index, name)
-    except ProjectNotFoundError:
-        return Offer(
-            project=name, index_name=route.index.name, index_url=route.index.url, found=False
+    candidates = finder.candidates(name, target)
+    exact = any(need.is_exact for need in needs)
+    for index in (route.index, route.fallback):
+        if index is None:
+            continue
+        try:
+            listing = finder.repository.listing(index, name)
+        except ProjectNotFoundError:
+            yield Offer(project=name, index_name=index.name, index_url=index.url, found=False)
+            continue
+        usable = tuple(
+            str(one.version)
+            for one in candidates
+            # PEP 592: a yanked file is for those who pin its version exactly.
+            if one.index == index and (exact or one.file.yanked is None)
         )
-    usable = [str(candidate.version) for candidate in finder.candidates(name, target)]
+        yield _offer(
+            name,
+            index,
+            listing,
+            usable,
+            _refusals(listing, needs, target, finder, family=route.family),
+        )
+
+
+def _offer(
+    name: NormalizedName,
+    index: Index,
+    listing: Listing,
+    usable: tuple[str, ...],
+    refused: list[str],
+) -> Offer:
     newest = max(_versions(listing), default=None)
     pythons, platforms = _tags(listing, newest)
-    refused = _refusals(listing, needs, target, finder, family=route.family)
     return Offer(
         project=name,
-        index_name=route.index.name,
-        index_url=route.index.url,
+        index_name=index.name,
+        index_url=index.url,
         found=True,
-        usable=tuple(usable),
+        usable=usable,
         newest=None if newest is None else str(newest),
         pythons=pythons,
         platforms=platforms,

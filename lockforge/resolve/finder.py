@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from packaging.markers import UndefinedComparison
 from packaging.utils import canonicalize_name
 
 from lockforge.errors import ConfigError, Fault, MetadataError, ProjectNotFoundError
 from lockforge.model.index import Route
-from lockforge.resolve.admit import Admitted, judge, python_fits
+from lockforge.resolve.admit import Admitted, judge
 from lockforge.resolve.need import Candidate, Need
 from lockforge.standards.markers import decide
+from lockforge.standards.patches import python_fits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -58,6 +60,7 @@ class Finder:
         self._repository = repository
         self._routes: dict[tuple[str, str], Route] = {}
         self._candidates: dict[tuple[object, ...], tuple[Candidate, ...]] = {}
+        self._metadata: dict[str, Metadata] = {}
         self._needs: dict[tuple[object, ...], tuple[Need, ...]] = {}
         self.refusals: dict[tuple[str, PythonMinor], str] = {}
         """Why a file, by its address, was refused for a Python after its metadata was read."""
@@ -150,7 +153,7 @@ class Finder:
             if (
                 judged.file.filename == kept
                 or known is None
-                or (known.file.filename != kept and judged.preference < known.preference)
+                or (known.file.filename != kept and judged.preference > known.preference)
             ):
                 best[judged.version] = judged
         return {
@@ -191,8 +194,12 @@ class Finder:
 
     def metadata(self, candidate: Candidate) -> Metadata:
         """Give the metadata of the candidate's own file, or what the user states for it."""
-        stated = self._stated(candidate)
-        return stated or self._repository.metadata(candidate.index, candidate.file)
+        key = candidate.file.url
+        if key not in self._metadata:
+            self._metadata[key] = self._stated(candidate) or self._repository.metadata(
+                candidate.index, candidate.file
+            )
+        return self._metadata[key]
 
     def _stated(self, candidate: Candidate) -> Metadata | None:
         """Give what the user states for the version, with or without its local part."""
@@ -254,10 +261,26 @@ class Finder:
         # Without the extra it holds too, where the package itself brings it in.
         if extra and "extra" not in str(requirement.marker):
             return None
-        decided = decide(requirement.marker, platform, python, extra)
+        try:
+            decided = decide(requirement.marker, platform, python, extra)
+        except UndefinedComparison as error:
+            raise MetadataError(
+                f"its metadata has a marker without meaning: {requirement.marker}",
+                where=requirement.name,
+            ) from error
         if decided is False:
             return None
         return "" if decided is True else decided
+
+    def python_limit(self, candidate: Candidate, target: Target) -> str | None:
+        """Give the Requires-Python that excludes some patch releases of the Target's minor.
+
+        PyTorch's pages announce none, so the metadata is asked too.
+        """
+        for limit in (candidate.requires_python, self.metadata(candidate).requires_python):
+            if limit and python_fits(limit, target.python) == "some":
+                return limit
+        return None
 
     def rules(self, candidate: Candidate) -> tuple[Rule, ...]:
         """List the rules of the catalogue that hold for the candidate."""

@@ -36,6 +36,8 @@ class Need:
     """What the Target leaves open of its marker."""
     addition: Addition | None = None
     """Set when a rule of the catalogue asks for it."""
+    only_limits: bool = False
+    """Whether it limits a package that others require, and brings nothing in itself."""
     _admitted: dict[Version, bool] = field(default_factory=dict, init=False)
 
     def admits(self, version: Version) -> bool:

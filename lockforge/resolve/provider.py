@@ -109,8 +109,11 @@ class Provider(AbstractProvider[Need, Candidate, Identifier]):
         key = (name, specifier, exact)
         if key not in self._matches:
             existing = self._finder.candidates(name, self._target)
-            # PEP 592: a yanked file is for those who pin its version exactly.
-            usable = [one for one in existing if exact or one.file.yanked is None]
+            # PEP 592: a yanked file is for those who pin its version exactly, and a lock does.
+            kept = {one.version for one in self._preferred.get(name, ()) if one.filename}
+            usable = [
+                one for one in existing if exact or one.file.yanked is None or one.version in kept
+            ]
             found = list(specifier.filter(usable, key=lambda candidate: candidate.version))
             self._matches[key] = tuple(self._prefer(name, found))
         return self._matches[key]
@@ -167,4 +170,5 @@ class Provider(AbstractProvider[Need, Candidate, Identifier]):
                         specifier=need.specifier,
                         text=need.text,
                         addition=addition,
+                        only_limits=rule.when_present,
                     )

@@ -17,6 +17,7 @@ from lockforge.standards.markers import conjoin, decide
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from lockforge.catalog import Rule
     from lockforge.model.matrix import Target
@@ -81,7 +82,7 @@ def solve_target(
         pins: dict[str, Candidate] = {one.name: one for one in mapping.values() if not one.extra}
         wanted = _rules_to_activate(pins, finder, active)
         if not wanted:
-            return _resolution(target, needs, mapping, provider)
+            return _resolution(target, needs, mapping, provider, finder)
         active |= wanted
 
 
@@ -107,16 +108,22 @@ def _resolution(
     needs: Sequence[Need],
     mapping: Mapping[Identifier, Candidate],
     provider: Provider,
+    finder: Finder,
 ) -> Resolution:
     dependencies = {
         identifier: provider.get_dependencies(candidate)
         for identifier, candidate in mapping.items()
     }
-    conditions = find_conditions(needs, dependencies)
+    required = {
+        identifier: [need for need in found if not need.only_limits]
+        for identifier, found in dependencies.items()
+    }
+    conditions = find_conditions(needs, required)
     edges = {
         Edge(parent=mapping[identifier].name, child=need.name)
-        for identifier, required in dependencies.items()
-        for need in required
+        for identifier, found in required.items()
+        if identifier in conditions
+        for need in found
         if need.name != mapping[identifier].name
     }
     pins = [
@@ -126,7 +133,7 @@ def _resolution(
             index=candidate.index,
             file=candidate.file,
             condition=conditions[identifier],
-            requires_python=candidate.requires_python,
+            requires_python=finder.python_limit(candidate, target),
         )
         for identifier, candidate in mapping.items()
         if not candidate.extra and identifier in conditions
@@ -135,22 +142,21 @@ def _resolution(
         target=target,
         pins=tuple(sorted(pins, key=lambda pin: pin.name)),
         edges=tuple(sorted(edges)),
-        additions=_additions(mapping, dependencies),
+        additions=_additions({pin.name for pin in pins}, dependencies),
     )
 
 
 def _additions(
-    mapping: Mapping[Identifier, Candidate], dependencies: Mapping[Identifier, Sequence[Need]]
+    installed: AbstractSet[str], dependencies: Mapping[Identifier, Sequence[Need]]
 ) -> tuple[Addition, ...]:
     """List the rules that said more than the metadata of the chosen files does."""
-    stated: dict[str, list[Need]] = {}
     added: dict[tuple[str, str], Addition] = {}
-    for identifier, needs in dependencies.items():
-        stated[identifier] = [need for need in needs if need.addition is None]
+    for needs in dependencies.values():
+        stated = [need for need in needs if need.addition is None]
         for need in needs:
             if need.addition is None:
                 continue
-            known = any(other.name == need.name and other.is_exact for other in stated[identifier])
-            if not known and need.name in mapping:
+            known = any(other.name == need.name and other.is_exact for other in stated)
+            if not known and need.name in installed:
                 added[need.addition.package, need.addition.requirement] = need.addition
     return tuple(added[key] for key in sorted(added))

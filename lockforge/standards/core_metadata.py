@@ -28,7 +28,8 @@ def _headers(text: str) -> dict[str, list[str]]:
     headers: dict[str, list[str]] = {}
     values: list[str] = []
     for line in text.splitlines():
-        if not line.strip():
+        # The e-mail format: the body begins after an empty line; one of blanks is folded.
+        if not line:
             break
         if line[0] in " \t":
             if values:
@@ -74,7 +75,10 @@ def parse_sdist_metadata(text: str, *, where: str) -> Metadata:
     Raises MetadataError when only a build could tell (PEP 643).
     """
     headers = _headers(text)
-    declared = tuple(int(part) for part in headers.get("metadata-version", ["1.0"])[0].split("."))
+    try:
+        declared = parse_version(headers.get("metadata-version", ["1.0"])[0]).release
+    except InvalidVersion:
+        declared = (0,)
     dynamic = {field.lower() for field in headers.get("dynamic", ())}
     if declared < _STATIC_SDIST or dynamic.intersection(_NEEDED):
         raise MetadataError(

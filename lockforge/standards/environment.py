@@ -18,12 +18,6 @@ OPEN_VARIABLES = (
 )
 """The variables that a Target does not decide, or not wholly."""
 
-FAR_PATCH = 999
-"""A patch release no CPython minor reaches, so past every boundary a marker could name."""
-
-PATCHES = (0, FAR_PATCH)
-"""The ends of a Python minor: what holds at both, and names no patch between, holds in it all."""
-
 _SYSTEMS = {
     "linux": ("posix", "linux", "Linux"),
     "windows": ("nt", "win32", "Windows"),

@@ -16,10 +16,10 @@ from packaging.markers import Marker
 
 from lockforge.standards.environment import (
     OPEN_VARIABLES,
-    PATCHES,
     decided_environment,
     host_environment,
 )
+from lockforge.standards.patches import deciding_patches
 
 if TYPE_CHECKING:
     from lockforge.model.matrix import PythonMinor
@@ -174,12 +174,8 @@ def _decide_atom(atom: Atom, platform: Platform, python: PythonMinor, extra: str
         return marker.evaluate_prepared({**_decided(platform, python), "extra": extra})
     if opened[0] not in _PYTHON_VARIABLES:
         return atom
-    # The answer can only change beside a patch release that the atom names.
-    patches = set(PATCHES)
-    for match in re.finditer(rf"\b{python[0]}\.{python[1]}\.(\d+)", atom.text):
-        patch = int(match[1])
-        patches |= {max(patch - 1, 0), patch, patch + 1}
     answers = {
-        marker.evaluate_prepared(host_environment(platform, python, patch)) for patch in patches
+        marker.evaluate_prepared(host_environment(platform, python, patch))
+        for patch in deciding_patches([atom.text], python)
     }
     return answers.pop() if len(answers) == 1 else atom

@@ -12,6 +12,7 @@ from typing import Any
 from packaging.pylock import Pylock, PylockUnsupportedVersionError, PylockValidationError
 
 from lockforge.errors import LockSyntaxError
+from lockforge.model.accelerator import Accelerator
 from lockforge.model.lock import (
     FORMAT,
     Dependency,
@@ -20,6 +21,7 @@ from lockforge.model.lock import (
     LockedPackage,
     LockedRow,
 )
+from lockforge.model.matrix import parse_minor
 from lockforge.standards import toml
 
 _CONFLICT = re.compile(r"^(<{7}|={7}|>{7}|\|{7})( |$)", re.MULTILINE)
@@ -36,6 +38,9 @@ def render_pylock(lock: Lock) -> str:
         text += toml.lines("dependency-groups", lock.dependency_groups)
         text += toml.lines("default-groups", lock.default_groups)
     text += toml.assignment("created-by", "lockforge")
+    if not lock.packages:
+        # PEP 751: the key is required.
+        text += toml.lines("packages", [])
     for package in lock.packages:
         text += "\n[[packages]]\n" + _render_package(package)
     text += "\n[tool.lockforge]\n" + toml.assignment("format", FORMAT)
@@ -170,29 +175,37 @@ def locked_rows(data: dict[str, Any], *, where: str) -> tuple[LockedRow, ...]:
                 hint="update lockforge",
             )
         return tuple(
-            LockedRow(
-                name=name,
-                platform=row["platform"],
-                accelerator=row["accelerator"],
-                pythons=tuple(row["python"]),
-                floor=row.get("floor"),
-                extra=row.get("extra"),
-                torch=row.get("torch"),
-                index=row["index"],
-                packages=row["packages"],
-                digest=row["digest"],
-                size=row["size"],
-                unsized=row.get("files-without-size", 0),
-                min_driver=row.get("min-driver"),
-                gpu_architectures=tuple(row.get("gpu-architectures", ())),
-                gpu_ptx=tuple(row.get("gpu-ptx", ())),
-                judged_by=row.get("gpu-architectures-of-torch"),
+            _checked(
+                LockedRow(
+                    name=name,
+                    platform=row["platform"],
+                    accelerator=row["accelerator"],
+                    pythons=tuple(row["python"]),
+                    floor=row.get("floor"),
+                    extra=row.get("extra"),
+                    torch=row.get("torch"),
+                    index=row["index"],
+                    packages=row["packages"],
+                    digest=row["digest"],
+                    size=row["size"],
+                    unsized=row.get("files-without-size", 0),
+                    min_driver=row.get("min-driver"),
+                    gpu_architectures=tuple(row.get("gpu-architectures", ())),
+                    gpu_ptx=tuple(row.get("gpu-ptx", ())),
+                    judged_by=row.get("gpu-architectures-of-torch"),
+                )
             )
             for name, row in table["rows"].items()
         )
-    except (KeyError, TypeError, AttributeError) as error:
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise LockSyntaxError(
             f"[tool.lockforge] is damaged: {error!r}",
             where=where,
             hint="restore the lock from version control, or delete it and run `lockforge lock`",
         ) from error
+
+
+def _checked(row: LockedRow) -> LockedRow:
+    """Give *row* back if its platform, floor, accelerator and Pythons can be read."""
+    _ = row.placed, Accelerator(row.accelerator), [parse_minor(text) for text in row.pythons]
+    return row

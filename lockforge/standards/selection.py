@@ -10,6 +10,7 @@ from packaging.pylock import PackageSdist, PackageWheel, PylockSelectError
 
 from lockforge.errors import LockSelectionError
 from lockforge.standards.environment import host_environment
+from lockforge.standards.patches import deciding_patches
 from lockforge.standards.tags import target_tags
 
 if TYPE_CHECKING:
@@ -64,6 +65,26 @@ def select(
         {**environment, "extras": frozenset(extras), "dependency_groups": frozenset(groups)},
     )
     return selected
+
+
+def covered_patches(lock: Pylock, python: PythonMinor) -> tuple[int, ...]:
+    """List patch releases of *python* that stand for all that the lock covers."""
+    limits = [package.requires_python for package in lock.packages if package.requires_python]
+    if lock.requires_python is not None:
+        limits.append(lock.requires_python)
+    texts = [str(limit) for limit in limits]
+    texts += [
+        text
+        for package in lock.packages
+        if package.marker is not None and "_full_version" in (text := str(package.marker))
+    ]
+    patches = deciding_patches(dict.fromkeys(texts), python)
+    versions = {patch: f"{python[0]}.{python[1]}.{patch}" for patch in patches}
+    covered = tuple(
+        patch for patch in patches if all(limit.contains(versions[patch]) for limit in limits)
+    )
+    # Packages of different rows may exclude each other's patch releases.
+    return covered or patches
 
 
 def _name_versions(lock: Pylock, error: PylockSelectError) -> str:

@@ -26,6 +26,7 @@ _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _ATTRIBUTES = r"""(?:\s+[^\s=>/"']+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'>]+))?)*\s*/?"""
 _ANCHOR = re.compile(rf"<a({_ATTRIBUTES})>", re.IGNORECASE)
 _BASE = re.compile(rf"<base({_ATTRIBUTES})>", re.IGNORECASE)
+_META = re.compile(rf"<meta({_ATTRIBUTES})>", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"""([^\s=>/"']+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+)))?""")
 _FORM = re.compile(r"<(form|input)\b", re.IGNORECASE)
 
@@ -48,7 +49,7 @@ def parse_page(
 def _parse_json(body: str, url: str) -> tuple[DistributionFile, ...]:
     try:
         page = json.loads(body)
-        major = page["meta"]["api-version"].split(".")[0]
+        version = page["meta"]["api-version"]
         files = page["files"]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise MalformedResponseError(
@@ -56,12 +57,7 @@ def _parse_json(body: str, url: str) -> tuple[DistributionFile, ...]:
             where=url,
             hint="try again; if it persists, tell whoever runs the index",
         ) from error
-    if major != "1":
-        raise MalformedResponseError(
-            f"the page is of index API version {page['meta']['api-version']}; 1.x is understood",
-            where=url,
-            hint="update lockforge",
-        )
+    _check_version(version, url)
     try:
         return tuple(
             _from_json(entry, url) for entry in files if entry["filename"].endswith(_SUFFIXES)
@@ -72,6 +68,16 @@ def _parse_json(body: str, url: str) -> tuple[DistributionFile, ...]:
             where=url,
             hint="try again; if it persists, tell whoever runs the index",
         ) from error
+
+
+def _check_version(version: object, url: str) -> None:
+    """Refuse another major version of the API, as PEP 629 demands."""
+    if not isinstance(version, str) or version.partition(".")[0] != "1":
+        raise MalformedResponseError(
+            f"the page is of index API version {version}; 1.x is understood",
+            where=url,
+            hint="update lockforge",
+        )
 
 
 def _from_json(entry: dict[str, Any], url: str) -> DistributionFile:
@@ -112,6 +118,10 @@ def _digest(value: object) -> str | None:
 
 def _parse_html(body: str, url: str) -> tuple[DistributionFile, ...]:
     text = _COMMENT.sub("", body)
+    for meta in _META.finditer(text):
+        attributes = _attributes(meta[1])
+        if attributes.get("name", "").lower() == "pypi:repository-version":
+            _check_version(attributes.get("content", ""), url)
     base = url
     if match := _BASE.search(text):
         base = urljoin(url, _attributes(match[1]).get("href", ""))

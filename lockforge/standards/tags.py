@@ -25,12 +25,13 @@ _LOWEST_GLIBC = {"x86_64": 5, "aarch64": 17}
 
 
 def _linux_platforms(machine: str, floor: Floor) -> Iterator[str]:
+    # `packaging.tags` puts the unspecific tag first, and so do installers built on it.
+    yield f"linux_{machine}"
     major, minor = floor
     for rung in range(minor, _LOWEST_GLIBC[machine] - 1, -1):
         yield f"manylinux_{major}_{rung}_{machine}"
         if legacy := _LEGACY_MANYLINUX.get((major, rung)):
             yield f"{legacy}_{machine}"
-    yield f"linux_{machine}"
 
 
 def platform_tags(platform: Platform) -> list[str]:

@@ -230,8 +230,19 @@ def solve(
 ) -> tuple[list[Resolution], list[Failure]]:
     """Solve every Target of *project*, each with the same preferences."""
     wanted = {target: preferred or {} for target in project.matrix.targets}
-    finder = Finder(project, catalog or load_catalog(), repository, wanted)
-    return solve_matrix(project, finder, wanted, NoProgress())
+    return solve_each(project, repository, wanted, catalog=catalog)
+
+
+def solve_each(
+    project: Project,
+    repository: FakeRepository,
+    preferred: Mapping[Target, Mapping[str, Sequence[Preferred]]],
+    *,
+    catalog: Catalog | None = None,
+) -> tuple[list[Resolution], list[Failure]]:
+    """Solve every Target of *project*, each with preferences of its own."""
+    finder = Finder(project, catalog or load_catalog(), repository, preferred)
+    return solve_matrix(project, finder, preferred, NoProgress())
 
 
 def solved(

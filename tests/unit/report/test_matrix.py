@@ -89,8 +89,10 @@ def test_whole_report() -> None:
         "  torchaudio: not in mac-cpu",
         "",
         "added by lockforge:",
-        "  torchaudio: torch==2.9.* (torchaudio X.Y is built against torch X.Y; source:",
-        "    torchaudio-2.11)",
+        (
+            "  torchaudio: torch==2.9.* "
+            "(torchaudio X.Y is built against torch X.Y; source: torchaudio-2.11)"
+        ),
     ]
 
 

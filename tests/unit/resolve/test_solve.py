@@ -114,6 +114,12 @@ SIMPLE = [
         ["foo", "nothing; sys_platform == 'darwin'"],
         {"foo": "1.0", "baz": "1.0"},
     ),
+    (
+        # A circle that nothing requires any more once a 2 is given up.
+        {"a": {"1": [], "2": ["b"]}, "b": {"1": ["a<2", "c"]}, "c": {"1": ["b"]}},
+        ["a"],
+        {"a": "1"},
+    ),
     # Backtracking: the newest foo wants a bar that there is not.
     (
         {"foo": {"1.0": ["bar"], "2.0": ["bar>=9"]}, "bar": {"1.0": []}},
