@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from resolvelib import BaseReporter, Resolver
+from resolvelib import BaseReporter
+from resolvelib.resolvers import Resolution as Search
 from resolvelib.resolvers import ResolutionImpossible, ResolutionTooDeep
 
 from lockforge.errors import SolverLimitError
@@ -17,7 +18,6 @@ from lockforge.standards.markers import conjoin, decide
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from collections.abc import Set as AbstractSet
 
     from lockforge.catalog import Rule
     from lockforge.model.matrix import Target
@@ -66,9 +66,12 @@ def solve_target(
     active: frozenset[Rule] = frozenset()
     while True:
         provider = Provider(target, finder, preferred=preferred, excluded=excluded, active=active)
-        resolver: Resolver[Need, Candidate, Identifier] = Resolver(provider, BaseReporter())
+        # Not by resolvelib's Resolver: its last step looks for the way from each pin to the root
+        # and does not end where packages that a backtrack left behind require each other. What is
+        # left behind is not reached below.
+        search: Search[Need, Candidate, Identifier] = Search(provider, BaseReporter())
         try:
-            mapping = resolver.resolve(needs, max_rounds=MAX_ROUNDS).mapping
+            mapping = search.resolve(needs, max_rounds=MAX_ROUNDS).mapping
         except FileRefusedError:
             continue
         except ResolutionImpossible as impossible:
@@ -79,25 +82,37 @@ def solve_target(
                 where=target.id,
                 hint="pin some of the packages that conflict, to narrow the search",
             ) from error
-        pins: dict[str, Candidate] = {one.name: one for one in mapping.values() if not one.extra}
-        wanted = _rules_to_activate(pins, finder, active)
+        dependencies = {
+            identifier: provider.get_dependencies(candidate)
+            for identifier, candidate in mapping.items()
+        }
+        conditions = find_conditions(
+            needs,
+            {
+                identifier: [need for need in found if not need.only_limits]
+                for identifier, found in dependencies.items()
+            },
+        )
+        reached = {identifier: mapping[identifier] for identifier in conditions}
+        wanted = _rules_to_activate(reached, finder, active)
         if not wanted:
-            return _resolution(target, needs, mapping, provider, finder)
+            return _resolution(target, reached, dependencies, conditions, finder)
         active |= wanted
 
 
 def _rules_to_activate(
-    pins: Mapping[str, Candidate], finder: Finder, active: frozenset[Rule]
+    reached: Mapping[Identifier, Candidate], finder: Finder, active: frozenset[Rule]
 ) -> frozenset[Rule]:
     """Find the limiting rules that the solution breaks: those that matter."""
     broken = set()
-    for candidate in pins.values():
+    for candidate in reached.values():
         for rule in finder.rules(candidate):
             if not rule.when_present or rule in active:
                 continue
             needs = split_extras(rule.parsed(candidate.version))
             if any(
-                need.name in pins and not need.admits(pins[need.name].version) for need in needs
+                need.name in reached and not need.admits(reached[need.name].version)
+                for need in needs
             ):
                 broken.add(rule)
     return frozenset(broken)
@@ -105,26 +120,16 @@ def _rules_to_activate(
 
 def _resolution(
     target: Target,
-    needs: Sequence[Need],
-    mapping: Mapping[Identifier, Candidate],
-    provider: Provider,
+    reached: Mapping[Identifier, Candidate],
+    dependencies: Mapping[Identifier, Sequence[Need]],
+    conditions: Mapping[Identifier, str],
     finder: Finder,
 ) -> Resolution:
-    dependencies = {
-        identifier: provider.get_dependencies(candidate)
-        for identifier, candidate in mapping.items()
-    }
-    required = {
-        identifier: [need for need in found if not need.only_limits]
-        for identifier, found in dependencies.items()
-    }
-    conditions = find_conditions(needs, required)
     edges = {
-        Edge(parent=mapping[identifier].name, child=need.name)
-        for identifier, found in required.items()
-        if identifier in conditions
-        for need in found
-        if need.name != mapping[identifier].name
+        Edge(parent=candidate.name, child=need.name)
+        for identifier, candidate in reached.items()
+        for need in dependencies[identifier]
+        if need.name != candidate.name and not need.only_limits
     }
     pins = [
         Pin(
@@ -135,28 +140,28 @@ def _resolution(
             condition=conditions[identifier],
             requires_python=finder.python_limit(candidate, target),
         )
-        for identifier, candidate in mapping.items()
-        if not candidate.extra and identifier in conditions
+        for identifier, candidate in reached.items()
+        if not candidate.extra
     ]
     return Resolution(
         target=target,
         pins=tuple(sorted(pins, key=lambda pin: pin.name)),
         edges=tuple(sorted(edges)),
-        additions=_additions({pin.name for pin in pins}, dependencies),
+        additions=_additions(reached, dependencies),
     )
 
 
 def _additions(
-    installed: AbstractSet[str], dependencies: Mapping[Identifier, Sequence[Need]]
+    reached: Mapping[Identifier, Candidate], dependencies: Mapping[Identifier, Sequence[Need]]
 ) -> tuple[Addition, ...]:
     """List the rules that said more than the metadata of the chosen files does."""
     added: dict[tuple[str, str], Addition] = {}
-    for needs in dependencies.values():
+    for identifier in reached:
+        needs = dependencies[identifier]
         stated = [need for need in needs if need.addition is None]
         for need in needs:
-            if need.addition is None:
+            if need.addition is None or need.name not in reached:
                 continue
-            known = any(other.name == need.name and other.is_exact for other in stated)
-            if not known and need.name in installed:
+            if not any(other.name == need.name and other.is_exact for other in stated):
                 added[need.addition.package, need.addition.requirement] = need.addition
     return tuple(added[key] for key in sorted(added))
