@@ -126,7 +126,7 @@ def _patches(lock: Pylock, resolution: Resolution) -> tuple[int, ...]:
             f"{pin.name} {pin.requires_python}" for pin in resolution.pins if pin.requires_python
         ]
         raise ProofError(
-            f"no patch release of Python suits {resolution.target.id}: "
+            f"no patch release of Python {python[0]}.{python[1]} suits {resolution.target.id}: "
             f"{', '.join([*wanted, f'the lock {lock.requires_python}'])}",
             hint="choose versions that admit more patch releases, or widen requires-python",
         )

@@ -101,17 +101,24 @@ def _refusals(
 ) -> list[str]:
     """Say why files of matching versions were refused: in one line the wheels of a version."""
     found: list[str] = []
-    judged_versions: dict[Version, list[Refused]] = {}
-    admitted: set[Version] = set()
+    exact = any(need.is_exact for need in needs)
+    refused: dict[Version, list[Refused]] = {}
+    yanked: dict[Version, str] = {}
+    usable: set[Version] = set()
     for judged in judge(listing, target, family=family, exclude_newer=finder.exclude_newer):
-        if isinstance(judged, Refused):
-            judged_versions.setdefault(judged.version, []).append(judged)
-        else:
-            admitted.add(judged.version)
-    for version in sorted(judged_versions, reverse=True):
-        if version in admitted or not all(need.admits(version) for need in needs):
+        if not all(need.admits(judged.version) for need in needs):
             continue
-        reasons = dict.fromkeys(one.reason for one in judged_versions[version] if not one.by_tags)
+        if isinstance(judged, Refused):
+            refused.setdefault(judged.version, []).append(judged)
+        elif judged.file.yanked is not None and not exact:
+            yanked[judged.version] = judged.file.yanked
+        else:
+            usable.add(judged.version)
+    for version in sorted({*refused, *yanked} - usable, reverse=True):
+        if version in yanked:
+            found.append(f"{version}: yanked: {yanked[version] or 'no reason given'}")
+            continue
+        reasons = dict.fromkeys(one.reason for one in refused[version] if not one.by_tags)
         found += [f"{version}: {reason}" for reason in reasons]
         if not reasons:
             pythons, platforms = _tags(listing, version)

@@ -50,6 +50,8 @@ def _parse_json(body: str, url: str) -> tuple[DistributionFile, ...]:
     try:
         page = json.loads(body)
         version = page["meta"]["api-version"]
+        if not isinstance(version, str):
+            raise TypeError(f"api-version is {version!r}")
         files = page["files"]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise MalformedResponseError(
@@ -70,9 +72,9 @@ def _parse_json(body: str, url: str) -> tuple[DistributionFile, ...]:
         ) from error
 
 
-def _check_version(version: object, url: str) -> None:
+def _check_version(version: str, url: str) -> None:
     """Refuse another major version of the API, as PEP 629 demands."""
-    if not isinstance(version, str) or version.partition(".")[0] != "1":
+    if version.partition(".")[0] != "1":
         raise MalformedResponseError(
             f"the page is of index API version {version}; 1.x is understood",
             where=url,

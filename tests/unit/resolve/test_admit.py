@@ -226,5 +226,5 @@ def test_preference(best: str, other: str) -> None:
         for one in judge(listing, make_target("linux-cpu"), family=False, exclude_newer=None)
         if isinstance(one, Admitted)
     ]
-    assert min(found, key=lambda one: one.preference).file.filename == best
+    assert max(found, key=lambda one: one.preference).file.filename == best
     assert {one.version for one in found} == {Version("1.0")}
