@@ -49,9 +49,7 @@ def parse_page(
 def _parse_json(body: str, url: str) -> tuple[DistributionFile, ...]:
     try:
         page = json.loads(body)
-        version = page["meta"]["api-version"]
-        if not isinstance(version, str):
-            raise TypeError(f"api-version is {version!r}")
+        version = page["meta"]["api-version"].strip()
         files = page["files"]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise MalformedResponseError(

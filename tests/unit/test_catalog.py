@@ -279,11 +279,11 @@ FAULTS = [
         "accelerator: {}\nkinds: []\nrules: {}\n",
         [
             Fault(where="accelerator", message="unknown key", hint=f"expected one of {KEYS}"),
-            Fault(where="kinds", message="expected a mapping"),
-            Fault(where="rules", message="expected a list"),
+            Fault(where="kinds", message="expected a mapping, found []"),
+            Fault(where="rules", message="expected a list, found {}"),
         ],
     ),
-    ("format: one\n", [Fault(where="format", message="expected a number")]),
+    ("format: one\n", [Fault(where="format", message="expected a number, found 'one'")]),
     (
         "accelerators:\n  cuda: {}\n  cu140: {platforms: [amiga, linux]}\nrules: [{package: a}]\n",
         [

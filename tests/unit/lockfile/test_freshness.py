@@ -148,6 +148,24 @@ def test_open_conditions() -> None:
     assert found == ()
 
 
+def test_limits_of_other_rows() -> None:
+    """Rows whose packages admit other patch releases are each judged by their own."""
+    repository = FakeRepository()
+    repository.add("foo-1.0-py3-none-any.whl", requires_python=">=3.12.4")
+    repository.add("bar-1.0-py3-none-any.whl", requires_python="<3.12.2")
+    both = make_project(
+        "foo; sys_platform == 'linux'",
+        "bar; sys_platform == 'darwin'",
+        matrix=make_matrix("linux-cpu", "mac-cpu"),
+    )
+    found = stale(
+        lock_text(both, repository),
+        matrix=both.matrix,
+        requirements=[str(one.requirement) for one in both.requirements],
+    )
+    assert found == ()
+
+
 def test_partial_requires_python() -> None:
     """A lock that excludes the first patch releases is current all the same."""
     repository = FakeRepository()

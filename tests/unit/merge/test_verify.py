@@ -115,7 +115,6 @@ TAMPERED = [
         "the lock does not give linux-cu130-py312 back: tqdm differ",
     ),
     ('extras = [\n  "cpu",\n', "extras = [\n", "cpu"),
-    ('requires-python = ">=3.12,<3.13"', 'requires-python = ">=3.13"', "3.12.0"),
     (
         "  \"sys_platform == 'darwin' and platform_machine == 'arm64'\",\n",
         "",
@@ -139,6 +138,18 @@ def test_tampered(old: str, new: str, message: str) -> None:
         prove(project, resolutions, (old, new))
     assert message in caught.value.message
     assert caught.value.hint == HINT
+
+
+def test_no_patch_release_left() -> None:
+    """Where the limits leave no patch release of a Target, the limits are named."""
+    project, repository = three_rows()
+    resolutions = solved(project, repository)
+    limits = 'requires-python = ">=3.12,<3.13"'
+    with pytest.raises(ProofError) as caught:
+        prove(project, resolutions, (limits, 'requires-python = ">=3.13"'))
+    assert caught.value.message == (
+        "no patch release of Python 3.12 suits linux-cu130-py312: the lock >=3.13"
+    )
 
 
 def test_not_a_lock() -> None:
@@ -214,6 +225,15 @@ def circle() -> tuple[Project, FakeRepository]:
     return make_project("foo", matrix=make_matrix("linux-cpu", "win-cpu")), repository
 
 
+def another_version_for_another_reason() -> tuple[Project, FakeRepository]:
+    """A dependency on one platform, of which the other has another version on its own account."""
+    repository = FakeRepository()
+    repository.add("foo-2.0-cp312-cp312-manylinux_2_28_x86_64.whl")
+    repository.add("foo-1.0-py3-none-any.whl")
+    repository.wheels("bar", "1.0", requires=["foo; sys_platform == 'linux'"])
+    return make_project("foo", "bar", matrix=make_matrix("linux-cpu", "win-cpu")), repository
+
+
 def floors() -> tuple[Project, FakeRepository]:
     """Rows of one platform with other floors and other files, and two Pythons."""
     repository = FakeRepository()
@@ -259,6 +279,7 @@ WORLDS = [
     last_patches_excluded,
     project_excludes_patches,
     circle,
+    another_version_for_another_reason,
     floors,
     native_and_manylinux,
     nothing,

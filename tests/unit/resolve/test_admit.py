@@ -7,52 +7,8 @@ from packaging.utils import NormalizedName
 from packaging.version import Version
 
 from lockforge.model.release import DistributionFile, Listing
-from lockforge.resolve.admit import Admitted, judge, python_fits
+from lockforge.resolve.admit import Admitted, judge
 from tests.unit.fakes import make_target
-
-PYTHONS = [
-    # Requires-Python, how many patch releases of 3.12 it admits
-    ("", "all"),
-    (">=3.8", "all"),
-    (">=3.12", "all"),
-    (">=3.12.0", "all"),
-    ("<4", "all"),
-    ("<3.13", "all"),
-    ("~=3.8", "all"),
-    ("~=3.12.0", "all"),
-    ("==3.12.*", "all"),
-    (">=3.8,!=3.11.*", "all"),
-    (">=3.8,!=3.13.2", "all"),
-    (">3.11.99", "all"),
-    (">=3.13", "none"),
-    ("<3.12", "none"),
-    ("<=3.11.9", "none"),
-    ("==3.11.*", "none"),
-    ("!=3.12.*", "none"),
-    ("~=3.13.0", "none"),
-    ("<3.12.0", "none"),
-    (">=3.12.4", "some"),
-    (">3.12", "some"),
-    (">3.12.0", "some"),
-    ("<=3.12", "some"),
-    ("<3.12.4", "some"),
-    ("!=3.12.4", "some"),
-    ("!=3.12.0", "some"),
-    ("==3.12.4", "some"),
-    ("==3.12", "some"),
-    ("~=3.12.4", "some"),
-    (">=3.8,!=3.12.1,!=3.12.2", "some"),
-    (">=3.12.4,<3.12.6", "some"),
-    # What is no specifier excludes nothing.
-    (">=3.8.x", "all"),
-    ("three", "all"),
-]
-
-
-@pytest.mark.parametrize(("requires_python", "expected"), PYTHONS)
-def test_python_fits(requires_python: str, expected: str) -> None:
-    """A Requires-Python admits all, some or none of the patch releases of a minor."""
-    assert python_fits(requires_python, (3, 12)) == expected
 
 
 def file(

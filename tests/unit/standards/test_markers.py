@@ -64,6 +64,8 @@ OPEN = [
     ("python_full_version ~= '3.12.4'", "python_full_version ~= '3.12.4'"),
     ("python_full_version === '3.12.4'", "python_full_version === '3.12.4'"),
     ("'3.12.4' <= python_full_version", "'3.12.4' <= python_full_version"),
+    ("'3.12' < python_full_version", "'3.12' < python_full_version"),
+    ("'3.12' == python_full_version", "'3.12' == python_full_version"),
     ("python_full_version in '3.12.4, 3.12.5'", "python_full_version in '3.12.4, 3.12.5'"),
     ("implementation_version >= '3.12.4'", "implementation_version >= '3.12.4'"),
     ("platform_release >= '5.10'", "platform_release >= '5.10'"),
@@ -140,6 +142,8 @@ ATOMS = st.sampled_from(
         "python_full_version > '3.11'",
         "python_full_version ~= '3.12.1'",
         "'3.12.5' > python_full_version",
+        "'3.12' < python_full_version",
+        "python_full_version <= '3.11'",
         "implementation_version == '3.11.4'",
     ]
 )
