@@ -115,6 +115,8 @@ class Provider(AbstractProvider[Need, Candidate, Identifier]):
                 one for one in existing if exact or one.file.yanked is None or one.version in kept
             ]
             found = list(specifier.filter(usable, key=lambda candidate: candidate.version))
+            # To admit pre-releases is not to prefer them.
+            found.sort(key=lambda candidate: candidate.version.is_prerelease)
             self._matches[key] = tuple(self._prefer(name, found))
         return self._matches[key]
 
