@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from lockforge.model.lock import LockedRow
     from lockforge.model.matrix import Matrix, PythonMinor
+    from lockforge.model.platforms import Platform
 
 
 def stale_reasons(
@@ -79,17 +80,10 @@ def _content_reasons(lock: Pylock, rows: dict[str, LockedRow], matrix: Matrix) -
         if locked is None:
             continue
         hashes: set[str] = set()
+        selecting = [locked.extra] if locked.extra else []
         try:
-            for python, patch in _hosts(lock, locked):
-                selected = select(
-                    lock,
-                    row.platform,
-                    python,
-                    extras=[*([locked.extra] if locked.extra else []), *own_extras],
-                    groups=lock.dependency_groups or (),
-                    patch=patch,
-                )
-                hashes.update(source.hashes["sha256"] for _, source in selected.values())  # type: ignore[union-attr]
+            for python in map(parse_minor, locked.pythons):
+                hashes |= _hashes(lock, row.platform, python, [*own_extras, *selecting])
         except (LockSelectionError, KeyError, AttributeError) as error:
             reasons.append(f"row {row.name!r} does not select one set of files: {error}")
             continue
@@ -98,10 +92,15 @@ def _content_reasons(lock: Pylock, rows: dict[str, LockedRow], matrix: Matrix) -
     return reasons
 
 
-def _hosts(lock: Pylock, row: LockedRow) -> list[tuple[PythonMinor, int]]:
-    """List the Pythons and patch releases that stand for all hosts of a row."""
-    return [
-        (python, patch)
-        for python in map(parse_minor, row.pythons)
-        for patch in covered_patches(lock, python)
-    ]
+def _hashes(
+    lock: Pylock, platform: Platform, python: PythonMinor, extras: Sequence[str]
+) -> set[str]:
+    """Give the hashes of all files that hosts of a row install with one Python."""
+    groups = lock.dependency_groups or ()
+    return {
+        source.hashes["sha256"]  # type: ignore[union-attr]
+        for patch in covered_patches(lock, platform, python, extras=extras, groups=groups)
+        for _, source in select(
+            lock, platform, python, extras=extras, groups=groups, patch=patch
+        ).values()
+    }

@@ -48,14 +48,20 @@ def preferences(
 def _own(lock: Pylock, target: Target) -> dict[str, Preferred]:
     own = target.row.accelerator.extra
     extras = [name for name in lock.extras or () if name == own or not names_accelerator(name)]
+    groups = lock.dependency_groups or ()
+    patches = covered_patches(
+        lock, target.row.platform, target.python, extras=extras, groups=groups
+    )
+    if not patches:
+        return {}
     try:
         selected = select(
             lock,
             target.row.platform,
             target.python,
             extras=extras,
-            groups=lock.dependency_groups or (),
-            patch=covered_patches(lock, target.python)[0],
+            groups=groups,
+            patch=patches[0],
         )
     except LockSelectionError:
         return {}

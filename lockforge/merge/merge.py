@@ -13,7 +13,7 @@ from lockforge.model.matrix import render_minor
 from lockforge.standards.environment import decided_environment
 from lockforge.standards.filenames import parse_wheel_name
 from lockforge.standards.markers import Atom, Node, conjoin, disjoin, join, render
-from lockforge.standards.patches import narrowing_clauses
+from lockforge.standards.patches import narrowing_clauses, python_fits
 from lockforge.standards.tags import tag_ranks
 
 if TYPE_CHECKING:
@@ -46,6 +46,15 @@ class _Entry:
         if self._by_environment.get(environment, filename) != filename:
             return False
         pins = {**self.pins, target: pin}
+        # The limit of an entry holds for all that it serves.
+        limits = {one.requires_python for one in pins.values()} - {None}
+        if len(limits) > 1 or any(
+            python_fits(limit, one.python) != "all"
+            for limit in filter(None, limits)
+            for one, chosen in pins.items()
+            if chosen.requires_python is None
+        ):
+            return False
         names = sorted({one.file.filename for one in pins.values()})
         if len(names) > 1 and any(
             _best_wheel(names, one) not in {None, chosen.file.filename}

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from lockforge.catalog import Catalog
     from lockforge.model.lock import LockedRow
+    from lockforge.model.matrix import PythonMinor
 
 WIDTH = 100
 """Columns a line keeps within, except where one word is longer."""
@@ -58,19 +59,15 @@ def matrix_report(
     own_extras = [extra for extra in lock.extras or () if not names_accelerator(extra)]
     versions: dict[str, dict[str, set[Version]]] = {}
     for row in rows:
-        hosts = [
-            (python, patch)
-            for python in map(parse_minor, row.pythons)
-            for patch in covered_patches(lock, python)
-        ]
-        for python, patch in hosts:
+        extras = [*([row.extra] if row.extra else []), *own_extras]
+        for python, patch in _hosts(lock, row, extras):
             selected = select(
                 lock,
                 row.placed,
                 python,
-                patch=patch,
-                extras=[*([row.extra] if row.extra else []), *own_extras],
+                extras=extras,
                 groups=lock.dependency_groups or (),
+                patch=patch,
             )
             for name, (package, _) in selected.items():
                 if package.version is not None:
@@ -90,6 +87,16 @@ def matrix_report(
         notes=tuple(table.get("notes", ())),
         family=frozenset(filter(catalog.is_family, sorted_versions)),
     )
+
+
+def _hosts(lock: Pylock, row: LockedRow, extras: Sequence[str]) -> list[tuple[PythonMinor, int]]:
+    """List the Pythons and patch releases that stand for all hosts of a row."""
+    groups = lock.dependency_groups or ()
+    return [
+        (python, patch)
+        for python in map(parse_minor, row.pythons)
+        for patch in covered_patches(lock, row.placed, python, extras=extras, groups=groups)
+    ]
 
 
 def _skew(

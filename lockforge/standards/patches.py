@@ -32,8 +32,12 @@ def deciding_patches(texts: Iterable[str], minor: PythonMinor) -> tuple[int, ...
         for text in texts
         for match in re.finditer(rf"\b{minor[0]}\.{minor[1]}\.(\d+)", text)
     }
-    # Compared for more than "from" and "below", a bare `3.12` is 3.12.0.
-    bare = re.compile(rf"(?:==|!=|<=|(?<![<>=~!])>)\s*['\"]?{minor[0]}\.{minor[1]}(?![\d.])")
+    # Compared for more than "from" and "below", a bare `3.12` is 3.12.0; either side may be first.
+    minor_text = rf"{minor[0]}\.{minor[1]}(?![\d.])"
+    bare = re.compile(
+        rf"(?:==|!=|<=|(?<![<>=~!])>)\s*['\"]?{minor_text}"
+        rf"|(?<![\d.]){minor_text}['\"]\s*(?:==|!=|>=|<(?!=))"
+    )
     if not named and not any(bare.search(text) for text in texts):
         return (0,)
     around = {max(patch + step, 0) for patch in named for step in (-1, 0, 1)}

@@ -67,24 +67,40 @@ def select(
     return selected
 
 
-def covered_patches(lock: Pylock, python: PythonMinor) -> tuple[int, ...]:
-    """List patch releases of *python* that stand for all that the lock covers."""
-    limits = [package.requires_python for package in lock.packages if package.requires_python]
-    if lock.requires_python is not None:
-        limits.append(lock.requires_python)
-    texts = [str(limit) for limit in limits]
+def covered_patches(
+    lock: Pylock,
+    platform: Platform,
+    python: PythonMinor,
+    *,
+    extras: Collection[str] = (),
+    groups: Collection[str] = (),
+) -> tuple[int, ...]:
+    """List patch releases of *python* that stand for all that the lock covers there."""
+    limited = [package for package in lock.packages if package.requires_python]
+    limits = [lock.requires_python] if lock.requires_python is not None else []
+    texts = [str(limit) for limit in (*limits, *(one.requires_python for one in limited))]
     texts += [
         text
         for package in lock.packages
         if package.marker is not None and "_full_version" in (text := str(package.marker))
     ]
-    patches = deciding_patches(dict.fromkeys(texts), python)
-    versions = {patch: f"{python[0]}.{python[1]}.{patch}" for patch in patches}
-    covered = tuple(
-        patch for patch in patches if all(limit.contains(versions[patch]) for limit in limits)
-    )
-    # Packages of different rows may exclude each other's patch releases.
-    return covered or patches
+    covered = []
+    for patch in deciding_patches(dict.fromkeys(texts), python):
+        host = host_environment(platform, python, patch)
+        environment: dict[str, str | AbstractSet[str]] = {
+            **host,
+            "extras": frozenset(extras),
+            "dependency_groups": frozenset(groups),
+        }
+        own = (
+            package.requires_python
+            for package in limited
+            if package.marker is None or package.marker.evaluate_prepared(environment)
+        )
+        version = host["python_full_version"]
+        if all(limit.contains(version) for limit in (*limits, *own) if limit is not None):
+            covered.append(patch)
+    return tuple(covered)
 
 
 def _name_versions(lock: Pylock, error: PylockSelectError) -> str:
@@ -110,19 +126,19 @@ def _check_closed(
         for dependency in package.dependencies or ():
             named.setdefault(dependency["name"], []).append(dependency)
         for name, dependencies in named.items():
-            if name in selected:
-                version = str(selected[name][0].version)
-                if all(one.get("version", version) == version for one in dependencies):
-                    continue
-                wanted = {one["version"] for one in dependencies if "version" in one}
-                if version in wanted:
-                    continue
-                raise _incomplete(f"{name} {version} is not what {package.name} depends on")
-            if any(
-                "marker" not in one or _parse_marker(one["marker"]).evaluate_prepared(environment)
+            meant = [
+                one
                 for one in dependencies
-            ):
+                if "marker" not in one
+                or _parse_marker(one["marker"]).evaluate_prepared(environment)
+            ]
+            if not meant:
+                continue
+            if name not in selected:
                 raise _incomplete(f"{package.name} depends on {name}, of which no entry applies")
+            version = str(selected[name][0].version)
+            if all(one.get("version", version) != version for one in meant):
+                raise _incomplete(f"{name} {version} is not what {package.name} depends on")
 
 
 @lru_cache(maxsize=4096)

@@ -9,8 +9,13 @@ from hypothesis import strategies as st
 from packaging.markers import Marker
 from packaging.pylock import PackageWheel, Pylock
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
+from lockforge.catalog import load_catalog
+from lockforge.lockfile.freshness import stale_reasons
+from lockforge.merge.verify import verify
+from lockforge.report.matrix import matrix_report
 from lockforge.standards.environment import host_environment
 from lockforge.standards.pylock import locked_rows, parse_pylock
 from lockforge.standards.selection import select
@@ -40,14 +45,17 @@ def locked(world: World) -> tuple[str, Lock, list[Resolution]]:
     return made
 
 
-def hosts(lock: Lock, target: Target) -> Iterator[tuple[dict[str, str], frozenset[str]]]:
-    """Environments and extras of the hosts that *target* stands for."""
+def hosts(lock: Lock, resolution: Resolution) -> Iterator[tuple[dict[str, str], frozenset[str]]]:
+    """Environments and extras of the hosts of a Target that all its packages admit."""
+    target = resolution.target
     (row,) = [row for row in lock.rows if row.name == target.row.name]
     own = frozenset({row.extra} if row.extra else ())
+    limits = [SpecifierSet(pin.requires_python or "") for pin in resolution.pins]
     for patch in PATCHES:
         environment = host_environment(target.row.platform, target.python, patch)
-        for extras in (own, own | {"train"}):
-            yield environment, extras
+        if all(limit.contains(environment["python_full_version"]) for limit in limits):
+            yield environment, own
+            yield environment, own | {"train"}
 
 
 def selected(
@@ -93,7 +101,7 @@ def test_selection_is_the_resolution(world: World) -> None:
     text, lock, resolutions = locked(world)
     pylock, _ = parse_pylock(text, where="the lock")
     for resolution in resolutions:
-        for environment, extras in hosts(lock, resolution.target):
+        for environment, extras in hosts(lock, resolution):
             found = selected(pylock, resolution.target, environment, extras)
             assert found == resolved(resolution, environment, extras)
 
@@ -106,7 +114,7 @@ def test_own_selection_agrees(world: World) -> None:
     pylock, _ = parse_pylock(text, where="the lock")
     for resolution in resolutions:
         target = resolution.target
-        for environment, extras in hosts(lock, target):
+        for environment, extras in hosts(lock, resolution):
             patch = int(environment["python_full_version"].rpartition(".")[2])
             found = select(pylock, target.row.platform, target.python, extras=extras, patch=patch)
             expected = resolved(resolution, environment, extras)
@@ -157,9 +165,29 @@ def test_closed(world: World) -> None:
     text, lock, resolutions = locked(world)
     pylock, _ = parse_pylock(text, where="the lock")
     for resolution in resolutions:
-        for environment, extras in hosts(lock, resolution.target):
+        for environment, extras in hosts(lock, resolution):
             found = selected(pylock, resolution.target, environment, extras)
             assert unmet(world, resolution, environment, extras, found) == ([], set(found))
+
+
+@given(worlds())
+@laws
+def test_proved_and_current(world: World) -> None:
+    """What was locked can be proved, is current, and can be reported."""
+    text, lock, resolutions = locked(world)
+    shared = frozenset(row.platform for row in lock.rows if row.extra)
+    pylock, data = verify(text, resolutions, extras=["train"], groups=[], shared=shared)
+    reasons = stale_reasons(
+        pylock,
+        data,
+        matrix=world.project().matrix,
+        requirements=lock.requirements,
+        settings=lock.settings,
+        where="the lock",
+    )
+    assert reasons == ()
+    report = matrix_report(pylock, data, load_catalog(), where="the lock")
+    assert set(report.versions) == {package.name for package in lock.packages}
 
 
 @given(worlds(), st.randoms(use_true_random=False))

@@ -45,6 +45,7 @@ PLATFORM_TAGS = [
     "macosx_11_0_arm64",
 ]
 SPECIFIERS = ["", "", ">=1.5", "<2", "!=1.5", "==1.0"]
+LIMITS = [None, None, None, None, ">=3.8", "<3.12", ">=3.12.4", ">=3.8,!=3.11.0"]
 MARKERS = [
     "",
     "",
@@ -67,6 +68,7 @@ class Release:
     """``pypi``, or the label of one of PyTorch's indexes."""
     filenames: tuple[str, ...]
     requires: tuple[str, ...]
+    requires_python: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,7 +86,12 @@ class World:
         for release in self.releases:
             index = PYPI if release.index == "pypi" else torch_index(release.index)
             for filename in release.filenames:
-                repository.add(filename, *release.requires, index=index)
+                repository.add(
+                    filename,
+                    *release.requires,
+                    index=index,
+                    requires_python=release.requires_python,
+                )
         return repository
 
     def project(self) -> Project:
@@ -122,7 +129,12 @@ def _release(draw: st.DrawFn, name: str, version: str, index: str) -> Release:
         ]
         if draw(st.booleans()):
             filenames.append(f"{name}-{version}-py3-none-any.whl")
-    return Release(index=index, filenames=tuple(filenames), requires=draw(_requirements(of=name)))
+    return Release(
+        index=index,
+        filenames=tuple(filenames),
+        requires=draw(_requirements(of=name)),
+        requires_python=draw(st.sampled_from(LIMITS)),
+    )
 
 
 @st.composite

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
@@ -218,7 +218,8 @@ def make_project(
     )
 
 
-Preferences = dict[str, tuple[Preferred, ...]]
+Preferences: TypeAlias = "Mapping[str, Sequence[Preferred]]"
+"""What each package should be again, by name."""
 
 
 def solve(

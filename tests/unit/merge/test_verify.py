@@ -234,6 +234,14 @@ def another_version_for_another_reason() -> tuple[Project, FakeRepository]:
     return make_project("foo", "bar", matrix=make_matrix("linux-cpu", "win-cpu")), repository
 
 
+def other_limits_of_files() -> tuple[Project, FakeRepository]:
+    """Wheels of one version that admit other patch releases; no row is bound by another's."""
+    repository = FakeRepository()
+    repository.add("foo-1.0-cp312-cp312-manylinux_2_28_x86_64.whl", requires_python=">=3.12.4")
+    repository.add("foo-1.0-cp312-cp312-win_amd64.whl", requires_python="<3.12.4")
+    return make_project("foo", matrix=make_matrix("linux-cpu", "win-cpu")), repository
+
+
 def floors() -> tuple[Project, FakeRepository]:
     """Rows of one platform with other floors and other files, and two Pythons."""
     repository = FakeRepository()
@@ -280,6 +288,7 @@ WORLDS = [
     project_excludes_patches,
     circle,
     another_version_for_another_reason,
+    other_limits_of_files,
     floors,
     native_and_manylinux,
     nothing,

@@ -34,11 +34,11 @@ FILES = Files(
     ),
     where="pyproject.toml",
 )
-SMALL = {
+SMALL: dict[str, Any] = {
     "project": {"dependencies": ["torch"]},
     "tool": {"lockforge": {"matrix": ["linux-cpu"], "python": ["3.12"]}},
 }
-FULL = {
+FULL: dict[str, Any] = {
     "project": {
         "name": "app",
         "requires-python": ">=3.12",
@@ -497,7 +497,7 @@ def test_order_does_not_matter() -> None:
             "tool": {
                 "lockforge": {
                     key: value[::-1] if isinstance(value, list) else value
-                    for key, value in reversed(FULL["tool"]["lockforge"].items())  # type: ignore[index,attr-defined]
+                    for key, value in reversed(FULL["tool"]["lockforge"].items())
                 }
             },
             "dependency-groups": FULL["dependency-groups"],

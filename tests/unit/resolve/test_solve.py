@@ -75,7 +75,7 @@ def test_whole_resolution() -> None:
     assert resolution.additions == ()
 
 
-FOO = {"1.0": [], "1.10": [], "1.9": [], "2.0a1": [], "0.5": []}
+FOO: dict[str, list[str]] = {"1.0": [], "1.10": [], "1.9": [], "2.0a1": [], "0.5": []}
 SIMPLE = [
     # packages, requirements, chosen versions
     ({"foo": FOO}, ["foo"], {"foo": "1.10"}),

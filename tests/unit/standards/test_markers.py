@@ -162,7 +162,7 @@ PYTHON = st.sampled_from([(3, 10), (3, 11), (3, 12), (3, 13)])
 PATCHES = range(8)
 
 
-@given(MARKERS, PLATFORM, PYTHON, st.sampled_from(["", "train", "test"]))
+@given(ATOMS | MARKERS, PLATFORM, PYTHON, st.sampled_from(["", "train", "test"]))
 @settings(max_examples=200, deadline=None, derandomize=True)
 def test_every_patch_release(
     text: str, platform: Platform, python: tuple[int, int], extra: str

@@ -365,7 +365,8 @@ def test_later_format() -> None:
 
 def test_lock_of_another_tool() -> None:
     """A lock without our table names no rows."""
-    for data in ({}, {"tool": {}}, {"tool": {"other": {"rows": {}}}}):
+    tables: list[dict[str, object]] = [{}, {"tool": {}}, {"tool": {"other": {"rows": {}}}}]
+    for data in tables:
         assert locked_rows(data, where="pylock.toml") == ()
 
 
