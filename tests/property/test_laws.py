@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from lockforge.model.matrix import Target
     from lockforge.model.resolution import Resolution
 
-PATCHES = (0, 9)
-"""Both sides of the patch release that a marker of the worlds names."""
+PATCHES = (0, 5, 12)
+"""Before, between and after the patch releases that limits and markers of the worlds name."""
 
 laws = settings(max_examples=40, deadline=None, derandomize=True)
 

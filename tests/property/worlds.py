@@ -53,9 +53,9 @@ MARKERS = [
     "sys_platform != 'win32'",
     "platform_machine == 'arm64'",
     "python_version < '3.12'",
-    "python_full_version < '3.11.3'",
-    "python_full_version < '3.12.4'",
-    "python_full_version >= '3.11.3' and sys_platform == 'linux'",
+    "python_full_version < '3.11.9'",
+    "python_full_version < '3.12.9'",
+    "python_full_version >= '3.11.2' and sys_platform == 'linux'",
     "extra == 'more'",
 ]
 

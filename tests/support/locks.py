@@ -96,7 +96,7 @@ class Lock:
                 filename=source.filename,  # type: ignore[union-attr]
                 sha256=source.hashes["sha256"],  # type: ignore[union-attr]
                 url=source.url,  # type: ignore[union-attr]
-                path=source.path,  # type: ignore[union-attr]
+                path=source.path,
             )
             for package, source in selected
         }
