@@ -19,6 +19,7 @@ from lockforge.standards.environment import (
     decided_environment,
     host_environment,
 )
+from lockforge.standards.identity import remembered
 from lockforge.standards.patches import deciding_patches
 
 if TYPE_CHECKING:
@@ -138,16 +139,19 @@ def decide(
     marker: Marker, platform: Platform, python: PythonMinor, extra: str = ""
 ) -> Literal[True, False] | str:
     """Evaluate *marker* for a Target: True, False, or the text of what it leaves open."""
-    text = str(marker)
-    if not any(variable in text for variable in OPEN_VARIABLES):
-        return marker.evaluate_prepared({**_decided(platform, python), "extra": extra})
-    return _decide_open(text, platform, python, extra)
+    return _decide_text(_text(marker), platform, python, extra)
 
 
-@lru_cache(maxsize=4096)
-def _decide_open(
+# One text stands in many requirements, and writing it costs more than evaluating it.
+_text = remembered(str)
+
+
+@lru_cache(maxsize=65536)
+def _decide_text(
     text: str, platform: Platform, python: PythonMinor, extra: str
 ) -> Literal[True, False] | str:
+    if not any(variable in text for variable in OPEN_VARIABLES):
+        return Marker(text).evaluate_prepared({**_decided(platform, python), "extra": extra})
     node = _reduce(parse(text), platform, python, extra)
     return node if isinstance(node, bool) else render(node)
 

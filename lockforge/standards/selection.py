@@ -10,6 +10,7 @@ from packaging.pylock import PackageSdist, PackageWheel, PylockSelectError
 
 from lockforge.errors import LockSelectionError
 from lockforge.standards.environment import host_environment
+from lockforge.standards.identity import remembered
 from lockforge.standards.patches import deciding_patches
 from lockforge.standards.tags import target_tags
 
@@ -67,6 +68,15 @@ def select(
     return selected
 
 
+@remembered
+def _patch_texts(lock: Pylock) -> tuple[str, ...]:
+    """List all of a lock that may name patch releases."""
+    limits = [lock.requires_python, *(package.requires_python for package in lock.packages)]
+    markers = (str(package.marker) for package in lock.packages if package.marker is not None)
+    texts = [str(limit) for limit in limits if limit is not None]
+    return tuple(dict.fromkeys([*texts, *(text for text in markers if "_full_version" in text)]))
+
+
 def covered_patches(
     lock: Pylock,
     platform: Platform,
@@ -78,14 +88,8 @@ def covered_patches(
     """List patch releases of *python* that stand for all that the lock covers there."""
     limited = [package for package in lock.packages if package.requires_python]
     limits = [lock.requires_python] if lock.requires_python is not None else []
-    texts = [str(limit) for limit in (*limits, *(one.requires_python for one in limited))]
-    texts += [
-        text
-        for package in lock.packages
-        if package.marker is not None and "_full_version" in (text := str(package.marker))
-    ]
     covered = []
-    for patch in deciding_patches(dict.fromkeys(texts), python):
+    for patch in deciding_patches(_patch_texts(lock), python):
         host = host_environment(platform, python, patch)
         environment: dict[str, str | AbstractSet[str]] = {
             **host,

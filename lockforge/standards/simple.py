@@ -81,8 +81,18 @@ def _check_version(version: str, url: str) -> None:
 
 
 def _from_json(entry: dict[str, Any], url: str) -> DistributionFile:
-    address = _typed(entry, "url", str)
-    yanked = entry.get("yanked", False)
+    address, hashes = entry["url"], entry["hashes"]
+    requires_python, size = entry.get("requires-python"), entry.get("size")
+    upload_time, yanked = entry.get("upload-time"), entry.get("yanked", False)
+    # A page may have thousands of entries, so they are checked in one go.
+    if not (
+        isinstance(address, str)
+        and isinstance(hashes, dict)
+        and (requires_python is None or isinstance(requires_python, str))
+        and (size is None or isinstance(size, int))
+        and (upload_time is None or isinstance(upload_time, str))
+    ):
+        raise TypeError(f"{entry['filename']} has a value of the wrong type")
     # PEP 714: the new name wins where both are given.
     announced = entry.get("core-metadata", entry.get("dist-info-metadata", False))
     metadata: str | bool = bool(announced)
@@ -91,26 +101,19 @@ def _from_json(entry: dict[str, Any], url: str) -> DistributionFile:
     return DistributionFile(
         filename=entry["filename"],
         url=address if "://" in address else urljoin(url, address),
-        sha256=_digest(_typed(entry, "hashes", dict).get("sha256")),
-        requires_python=_typed(entry, "requires-python", str, optional=True),
+        sha256=_digest(hashes.get("sha256")),
+        requires_python=requires_python,
         yanked=(yanked if isinstance(yanked, str) else "") if yanked is not False else None,
         metadata=metadata,
-        size=_typed(entry, "size", int, optional=True),
-        upload_time=_typed(entry, "upload-time", str, optional=True),
+        size=size,
+        upload_time=upload_time,
     )
-
-
-def _typed(entry: dict[str, Any], key: str, kind: type[Any], *, optional: bool = False) -> Any:
-    value = entry.get(key)
-    if isinstance(value, kind) or (optional and value is None):
-        return value
-    raise TypeError(f"{key} is {value!r}")
 
 
 def _digest(value: object) -> str | None:
     """Read a sha256; raises ValueError for anything else."""
-    if value is None:
-        return None
+    if value is None or (isinstance(value, str) and _SHA256.fullmatch(value)):
+        return value
     if not isinstance(value, str) or not _SHA256.fullmatch(value.lower()):
         raise ValueError(f"not a sha256: {value!r}")
     return value.lower()

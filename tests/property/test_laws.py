@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hypothesis import assume, given, settings
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 PATCHES = (0, 5, 12)
 """Before, between and after the patch releases that limits and markers of the worlds name."""
 
-laws = settings(max_examples=40, deadline=None, derandomize=True)
+laws = settings(max_examples=30, deadline=None, derandomize=True)
 
 
 def locked(world: World) -> tuple[str, Lock, list[Resolution]]:
@@ -214,6 +215,38 @@ def test_locking_again(world: World) -> None:
     again = lock_of(world.project(), world.repository(), previous=text)
     assert isinstance(again, tuple)
     assert again[0] == text
+
+
+@given(worlds(), st.data())
+@laws
+def test_new_releases_move_nothing(world: World, data: st.DataObject) -> None:
+    """What was uploaded since changes no byte of a lock that is kept."""
+    # The first version of each package is for everyone.
+    older = [
+        one for one in world.releases if "-1.0-py3" in one.filenames[0] or data.draw(st.booleans())
+    ]
+    text, _, _ = locked(replace(world, releases=tuple(older)))
+    again = lock_of(world.project(), world.repository(), previous=text)
+    assert isinstance(again, tuple)
+    assert again[0] == text
+
+
+@given(worlds(), st.data())
+@laws
+def test_new_rows(world: World, data: st.DataObject) -> None:
+    """A lock to which rows and Pythons come is proved like any other."""
+    fewer = replace(
+        world,
+        rows=tuple(data.draw(st.lists(st.sampled_from(world.rows), min_size=1, unique=True))),
+        pythons=world.pythons[:1],
+    )
+    before, _, _ = locked(fewer)
+    made = lock_of(world.project(), world.repository(), previous=before)
+    assume(isinstance(made, tuple))
+    assert isinstance(made, tuple)
+    text, lock, resolutions = made
+    shared = frozenset(row.platform for row in lock.rows if row.extra)
+    verify(text, resolutions, extras=["train"], groups=[], shared=shared)
 
 
 @given(worlds())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -37,17 +38,9 @@ ROWS = [
     "mac-cpu",
 ]
 NAMES = ["alpha", "beta", "gamma", "delta"]
-VERSIONS = ["1.0", "1.5", "2.0", "3.0a1"]
-PLATFORM_TAGS = [
-    "manylinux_2_28_x86_64",
-    "manylinux_2_28_aarch64",
-    "win_amd64",
-    "macosx_11_0_arm64",
-]
+VERSIONS = ["1.5", "2.0", "3.0a1"]
 SPECIFIERS = ["", "", ">=1.5", "<2", "!=1.5", "==1.0"]
-LIMITS = [None, None, None, None, ">=3.8", "<3.12", ">=3.12.4", ">=3.8,!=3.11.0"]
 MARKERS = [
-    "",
     "",
     "sys_platform == 'linux'",
     "sys_platform != 'win32'",
@@ -56,8 +49,57 @@ MARKERS = [
     "python_full_version < '3.11.9'",
     "python_full_version < '3.12.9'",
     "python_full_version >= '3.11.2' and sys_platform == 'linux'",
-    "extra == 'more'",
 ]
+LIMITS = [None, None, None, None, ">=3.8", "<3.12", ">=3.12.4", ">=3.8,!=3.11.0"]
+_NATIVE = [
+    [f"cp3{minor}-cp3{minor}-{platform}" for minor in (11, 12)]
+    for platform in (
+        "manylinux_2_28_x86_64",
+        "manylinux_2_28_aarch64",
+        "win_amd64",
+        "macosx_11_0_arm64",
+    )
+]
+LINUX, ARM, WIN, MAC = _NATIVE
+TAGS = [
+    ["py3-none-any"],
+    LINUX,
+    MAC,
+    [*LINUX, *WIN],
+    [*LINUX, *ARM, *MAC],
+    [*LINUX, *WIN, *MAC],
+    [LINUX[0], WIN[1]],
+    [LINUX[1], MAC[1]],
+    [LINUX[0], "py3-none-any"],
+    [*LINUX, "py3-none-any"],
+    [*WIN, MAC[0], "py3-none-any"],
+]
+"""The tags of the wheels of one release."""
+
+
+def _texts(names: Sequence[str], markers: Sequence[str]) -> list[str]:
+    """Every requirement that the parts make, the simplest first."""
+    return [
+        f"{name}{extra}{specifier}" + (f"; {marker}" if marker else "")
+        for marker, specifier, extra, name in itertools.product(
+            markers, SPECIFIERS, ["", "", "[more]"], names
+        )
+    ]
+
+
+_torch = [f"torch; {marker}" if marker else "torch" for marker in MARKERS] * 8
+_required = st.sampled_from(_texts(NAMES, [*MARKERS, "extra == 'more'"]) + _torch)
+_requires = st.lists(_required, max_size=3).map(tuple)
+_asked = st.tuples(
+    st.sampled_from(_texts(NAMES, [""] * len(MARKERS) + MARKERS) + _torch),
+    st.sampled_from(["", "", "'train' in extras"]),
+)
+_versions = st.lists(st.sampled_from(VERSIONS), max_size=2, unique=True)
+_tags = st.sampled_from(TAGS)
+_limits = st.sampled_from(LIMITS)
+_torches = st.sampled_from([["2.8.0"], ["2.9.0"], ["2.8.0", "2.9.0"]])
+_rows = st.lists(st.sampled_from(ROWS), min_size=2, max_size=4, unique=True)
+_pythons = st.sampled_from([("3.11",), ("3.12",), ("3.11", "3.12"), ("3.12", "3.11")])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,6 +111,7 @@ class Release:
     filenames: tuple[str, ...]
     requires: tuple[str, ...]
     requires_python: str | None = None
+    """What the index says, and the metadata too."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,77 +148,37 @@ def project(
 
 
 @st.composite
-def _requirements(draw: st.DrawFn, of: str) -> tuple[str, ...]:
-    found = []
-    for name in draw(st.lists(st.sampled_from([*NAMES, "torch"]), max_size=3, unique=True)):
-        if name == of:
-            continue
-        specifier = "" if name == "torch" else draw(st.sampled_from(SPECIFIERS))
-        extra = draw(st.sampled_from(["", "", "", "[more]"])) if name != "torch" else ""
-        marker = draw(st.sampled_from(MARKERS))
-        found.append(f"{name}{extra}{specifier}" + (f"; {marker}" if marker else ""))
-    return tuple(found)
-
-
-@st.composite
-def _release(draw: st.DrawFn, name: str, version: str, index: str) -> Release:
-    if draw(st.booleans()):
-        filenames = [f"{name}-{version}-py3-none-any.whl"]
-    else:
-        tags = draw(st.lists(st.sampled_from(PLATFORM_TAGS), min_size=1, max_size=4, unique=True))
-        minors = draw(st.lists(st.sampled_from([11, 12]), min_size=1, max_size=2, unique=True))
-        filenames = [
-            f"{name}-{version}-cp3{minor}-cp3{minor}-{tag}.whl" for minor in minors for tag in tags
-        ]
-        if draw(st.booleans()):
-            filenames.append(f"{name}-{version}-py3-none-any.whl")
-    return Release(
-        index=index,
-        filenames=tuple(filenames),
-        requires=draw(_requirements(of=name)),
-        requires_python=draw(st.sampled_from(LIMITS)),
-    )
-
-
-@st.composite
 def worlds(draw: st.DrawFn) -> World:
-    rows = draw(st.lists(st.sampled_from(ROWS), min_size=2, max_size=4, unique=True))
-    pythons = draw(st.lists(st.sampled_from(["3.11", "3.12"]), min_size=1, max_size=2, unique=True))
-    names = draw(st.lists(st.sampled_from(NAMES), min_size=2, max_size=4, unique=True))
+    rows = draw(_rows)
     releases = []
     for name in NAMES:
         # Every package has a version for everyone, so that most worlds have a solution.
-        releases.append(
-            Release(index="pypi", filenames=(f"{name}-1.0-py3-none-any.whl",), requires=())
-        )
-        newer = draw(st.lists(st.sampled_from(VERSIONS[1:]), max_size=2, unique=True))
-        releases += [draw(_release(name, version, "pypi")) for version in newer]
+        first = (f"{name}-1.0-py3-none-any.whl",)
+        releases.append(Release(index="pypi", filenames=first, requires=()))
+        releases += [
+            Release(
+                index="pypi",
+                filenames=tuple(f"{name}-{version}-{tags}.whl" for tags in draw(_tags)),
+                requires=draw(_requires),
+                requires_python=draw(_limits),
+            )
+            for version in draw(_versions)
+        ]
     for label in sorted({row.rpartition("-")[2] for row in rows}):
-        for public in draw(st.sampled_from([["2.8.0"], ["2.9.0"], ["2.8.0", "2.9.0"]])):
-            requires = draw(_requirements(of="torch"))
-            bare = f"torch-{public}-cp312-none-macosx_11_0_arm64.whl"
-            wheels = [f"torch-{public}+{label}-py3-none-any.whl", bare]
+        for public in draw(_torches):
+            requires = draw(_requires)
+            filenames = [f"torch-{public}+{label}-py3-none-any.whl"]
+            if label == "cpu":
+                filenames.append(f"torch-{public}-py3-none-macosx_11_0_arm64.whl")
             releases += [
                 Release(index=label, filenames=(filename,), requires=requires)
-                for filename in wheels[: 2 if label == "cpu" else 1]
+                for filename in filenames
             ]
-    asked = [
-        (
-            name + draw(st.sampled_from(["", "", "[more]"])) + draw(st.sampled_from(SPECIFIERS)),
-            draw(st.sampled_from(["", "", "'train' in extras"])),
-        )
-        for name in names
-    ]
-    if draw(st.booleans()):
-        asked.append(("torch", ""))
-    if draw(st.booleans()):
-        marker = draw(st.sampled_from([one for one in MARKERS if one and "extra" not in one]))
-        asked.append((f"{names[0]}; {marker}", ""))
     return World(
         releases=tuple(releases),
-        requirements=tuple(asked),
+        requirements=tuple(draw(st.lists(_asked, min_size=2, max_size=5, unique=True))),
         rows=tuple(rows),
-        pythons=tuple(pythons),
+        pythons=draw(_pythons),
     )
 
 

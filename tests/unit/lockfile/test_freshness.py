@@ -166,6 +166,17 @@ def test_limits_of_other_rows() -> None:
     assert found == ()
 
 
+def test_limit_against_a_condition() -> None:
+    """A lock just made is current, also where a version and its condition exclude each other."""
+    repository = FakeRepository()
+    repository.wheels("a", "1.0", requires=["b; python_full_version < '3.12.4'"])
+    repository.add("b-2.0-py3-none-any.whl", requires_python=">=3.12.4")
+    repository.wheels("b", "1.0")
+    wanted = make_project("a")
+    text = lock_text(wanted, repository)
+    assert stale(text, matrix=wanted.matrix, requirements=["a"]) == ()
+
+
 def test_partial_requires_python() -> None:
     """A lock that excludes the first patch releases is current all the same."""
     repository = FakeRepository()

@@ -337,6 +337,14 @@ def test_partial_requires_python() -> None:
     )
 
 
+def test_requires_python_is_what_is_covered() -> None:
+    """Where every Target needs an entry with a limit, the lock as a whole has that limit."""
+    repository = FakeRepository()
+    repository.add("foo-1.0-py3-none-any.whl", requires_python=">=3.12.4")
+    limits = SpecifierSet(locked(make_project("foo"), repository).requires_python)
+    assert [patch for patch in range(8) if limits.contains(f"3.12.{patch}")] == [4, 5, 6, 7]
+
+
 def test_local_files() -> None:
     """Files of a directory have no index that an installer could ask."""
     local = Index(name="wheels", url="file:///project/wheels", layout="flat")

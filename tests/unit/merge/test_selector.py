@@ -76,7 +76,7 @@ def ragged_matrices(draw: st.DrawFn) -> Matrix:
 
 
 @given(matrices() | ragged_matrices(), st.data())
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=100, deadline=None, derandomize=True)
 def test_exactly_the_chosen(matrix: Matrix, data: st.DataObject) -> None:
     """The marker is true on the chosen Targets and on no other, with and without a lone extra."""
     chosen = data.draw(st.sets(st.sampled_from(matrix.targets), min_size=1))

@@ -93,7 +93,7 @@ HEADERS = st.sampled_from(
 
 
 @given(st.lists(HEADERS, max_size=8))
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=100, deadline=None, derandomize=True)
 def test_headers_as_packaging_reads_them(headers: list[str]) -> None:
     """Folded lines and their ends are those of the email format, as `packaging` reads it."""
     text = HEAD + "".join(f"{line}\n" for line in headers) + "\nbody\n"

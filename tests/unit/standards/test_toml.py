@@ -20,7 +20,7 @@ VALUES = st.recursive(
 
 
 @given(TEXT, VALUES)
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=120, deadline=None, derandomize=True)
 def test_assignment(name: str, value: Any) -> None:
     """Every value is read back as it was, under every key, from one line."""
     text = toml.assignment(name, value)
