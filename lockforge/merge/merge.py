@@ -105,7 +105,7 @@ def merge(
     labels = {row.accelerator.extra for row in matrix.rows if selector.needs_extra(row)}
     return Lock(
         environments=_environments(matrix),
-        requires_python=_requires_python(matrix.pythons, requires_python),
+        requires_python=_requires_python(matrix.pythons, requires_python, resolutions),
         extras=tuple(sorted({*labels, *extras})),
         dependency_groups=tuple(sorted(groups)),
         default_groups=(),
@@ -262,7 +262,37 @@ def _environments(matrix: Matrix) -> tuple[str, ...]:
     return tuple(sorted(markers))
 
 
-def _requires_python(pythons: Sequence[PythonMinor], stated: SpecifierSet | None) -> str:
+def _common_limits(pythons: Sequence[PythonMinor], resolutions: Sequence[Resolution]) -> list[str]:
+    """List the clauses that exclude patch releases of a minor in each of its Targets.
+
+    What limits some rows only stands on their entries, and so does what would exclude another
+    minor altogether.
+    """
+    common: dict[PythonMinor, set[str]] = {}
+    for resolution in resolutions:
+        python = resolution.target.python
+        own = {
+            clause
+            for pin in resolution.pins
+            if pin.requires_python and not pin.condition
+            for clause in narrowing_clauses(SpecifierSet(pin.requires_python), [python])
+        }
+        common[python] = common[python] & own if python in common else own
+    return sorted(
+        clause
+        for clause in set().union(*common.values())
+        if all(
+            clause in common.get(python, ()) or python_fits(clause, python) == "all"
+            for python in pythons
+        )
+    )
+
+
+def _requires_python(
+    pythons: Sequence[PythonMinor],
+    stated: SpecifierSet | None,
+    resolutions: Sequence[Resolution],
+) -> str:
     """Say which Pythons the lock really covers; minors have no gap but what is excluded here."""
     first, last = pythons[0], pythons[-1]
     clauses = [f">={render_minor(first)}", f"<{last[0]}.{last[1] + 1}"]
@@ -273,5 +303,6 @@ def _requires_python(pythons: Sequence[PythonMinor], stated: SpecifierSet | None
     ]
     if stated is not None:
         clauses += narrowing_clauses(stated, pythons)
+    clauses += _common_limits(pythons, resolutions)
     limits = SpecifierSet(",".join(clauses))
     return ",".join(sorted(map(str, limits), key=lambda text: (text[0] != ">", text)))

@@ -10,6 +10,8 @@ from resolvelib import AbstractProvider
 from lockforge.model.resolution import Addition
 from lockforge.resolve.finder import split_extras
 from lockforge.resolve.need import Candidate, Identifier, Need
+from lockforge.standards.markers import may_hold
+from lockforge.standards.patches import deciding_patches
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -99,9 +101,24 @@ class Provider(AbstractProvider[Need, Candidate, Identifier]):
         refused = {candidate.version for candidate in incompatibilities[identifier]}
         if refused:
             found = tuple(one for one in found if one.version not in refused)
+        if any(one.requires_python for one in found):
+            found = tuple(one for one in found if self._has_patch(one, needs))
         if not first.extra:
             return found
         return [one.with_extra(first.extra) for one in found]
+
+    def _has_patch(self, candidate: Candidate, needs: Sequence[Need]) -> bool:
+        """Whether a candidate suits a patch release at which one of *needs* may hold."""
+        limit = candidate.requires_python
+        if limit is None:
+            return True
+        platform, python = self._target.row.platform, self._target.python
+        conditions = [need.condition for need in needs]
+        return any(
+            SpecifierSet(limit).contains(f"{python[0]}.{python[1]}.{patch}")
+            and any(may_hold(condition, platform, python, patch) for condition in conditions)
+            for patch in deciding_patches([limit, *conditions], python)
+        )
 
     def _match(
         self, name: NormalizedName, specifier: SpecifierSet, *, exact: bool

@@ -156,6 +156,20 @@ def _decide_text(
     return node if isinstance(node, bool) else render(node)
 
 
+def may_hold(condition: str, platform: Platform, python: PythonMinor, patch: int) -> bool:
+    """Whether what a Target leaves open can be true at one patch release of its Python."""
+    return not condition or _may_hold(parse(condition), host_environment(platform, python, patch))
+
+
+def _may_hold(node: Node, environment: dict[str, str]) -> bool:
+    if isinstance(node, Atom):
+        if not any(variable in node.text.split() for variable in _PYTHON_VARIABLES):
+            return True
+        return Marker(node.text).evaluate_prepared(environment)
+    answers = (_may_hold(member, environment) for member in node.members)
+    return all(answers) if node.joint == "and" else any(answers)
+
+
 def _reduce(node: Node, platform: Platform, python: PythonMinor, extra: str) -> Node | bool:
     if isinstance(node, Atom):
         return _decide_atom(node, platform, python, extra)
