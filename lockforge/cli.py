@@ -17,7 +17,7 @@ from lockforge.adapters import stamp
 from lockforge.adapters.directories import cache_directory, config_directory
 from lockforge.adapters.files import TextFiles, write_atomically
 from lockforge.adapters.paths import lock_path, names_in, to_file_url
-from lockforge.adapters.terminal import NoProgress, TerminalProgress
+from lockforge.adapters.terminal import LogProgress, NoProgress, TerminalProgress
 from lockforge.catalog import load_catalog
 from lockforge.commands.lock import LockRequest, current_reasons, lock
 from lockforge.commands.report import report, report_parsed
@@ -126,6 +126,7 @@ def commands() -> None:
     "--check", is_flag=True, help="Write nothing; exit with 1 if the lock is not current."
 )
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
+@click.option("-v", "--verbose", is_flag=True, help="Say what goes on, and why.")
 def lock_command(
     *,
     requirements: tuple[str, ...],
@@ -148,6 +149,7 @@ def lock_command(
     upgrade_package: tuple[str, ...],
     check: bool,
     quiet: bool,
+    verbose: bool,
 ) -> int:
     """Resolve every row of the matrix into one proved pylock.toml, and print the matrix.
 
@@ -158,6 +160,8 @@ def lock_command(
       lockforge lock --matrix linux-cu130,win-cpu,mac-cpu
       lockforge lock torch torchvision --matrix linux-cu130,mac-cpu --python 3.12
     """
+    if quiet and verbose:
+        raise UsageError("--quiet and --verbose exclude each other", hint="leave out one of them")
     if check and (upgrade or upgrade_package):
         raise UsageError(
             "--check changes nothing, so there is nothing to upgrade",
@@ -190,7 +194,7 @@ def lock_command(
     )
     if check:
         return _check(request, quiet=quiet)
-    progress = TerminalProgress() if sys.stderr.isatty() and not quiet else NoProgress()
+    progress = _progress(quiet=quiet, verbose=verbose)
     with ExitStack() as opened:
         opened.callback(progress.clear)
         repository = _repository(
@@ -202,6 +206,9 @@ def lock_command(
             opened=opened,
         )
         outcome = lock(request, repository, catalog, progress)
+    if verbose:
+        for reason in outcome.reasons:
+            click.echo(f"locked anew: {reason}", err=True)
     matrix_text = ""
     if not quiet:
         matrix_text = report_parsed(outcome.pylock, outcome.data, catalog, where=str(path)) + "\n"
@@ -217,6 +224,12 @@ def lock_command(
         kept = "" if quiet else f"{matrix_text}{path} is current\n"
         stamp.remember(click.get_current_context().obj, files.seen, kept.encode())
     return _SUCCESS
+
+
+def _progress(*, quiet: bool, verbose: bool) -> NoProgress | LogProgress | TerminalProgress:
+    if verbose:
+        return LogProgress()
+    return TerminalProgress() if sys.stderr.isatty() and not quiet else NoProgress()
 
 
 def _check(request: LockRequest, *, quiet: bool) -> int:

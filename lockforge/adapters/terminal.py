@@ -1,4 +1,4 @@
-"""Progress on a terminal: one line on standard error that is written over and wiped at the end."""
+"""What goes on, on standard error: nothing, a line each, or one line that is written over."""
 
 from __future__ import annotations
 
@@ -18,6 +18,20 @@ class NoProgress:
 
     def stage(self, text: str) -> None:
         """Do nothing."""
+
+    def clear(self) -> None:
+        """Do nothing."""
+
+
+class LogProgress:
+    """Says each stage and each finished download in a line: for ``--verbose``."""
+
+    def download(self, filename: str, done: int, length: int | None) -> None:
+        if length is not None and done >= length:
+            sys.stderr.write(f"downloaded {filename}: {done / 1e6:.0f} MB\n")
+
+    def stage(self, text: str) -> None:
+        sys.stderr.write(f"{text}\n")
 
     def clear(self) -> None:
         """Do nothing."""

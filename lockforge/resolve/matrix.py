@@ -26,7 +26,7 @@ def solve_matrix(
 ) -> tuple[list[Resolution], list[Failure]]:
     """Solve every Target on its own, in canonical order."""
     targets = project.matrix.targets
-    progress.stage(f"reading the indexes for {len(targets)} environments")
+    progress.stage("reading the indexes")
     explore({target: root_needs(project, target) for target in targets}, finder, preferred)
     resolutions: list[Resolution] = []
     failures: list[Failure] = []
