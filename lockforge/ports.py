@@ -22,6 +22,9 @@ class Repository(Protocol):
     def metadata(self, index: Index, file: DistributionFile) -> Metadata:
         """Give the core metadata of *file* itself; raises MetadataError or IndexAccessError."""
 
+    def has_metadata(self, index: Index, file: DistributionFile) -> bool:
+        """Whether the metadata of *file* is to be had without downloading all of it."""
+
     def sha256(self, index: Index, file: DistributionFile) -> str:
         """Find the sha256 of a file whose page states none; raises MissingHashError."""
 

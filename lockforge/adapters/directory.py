@@ -154,6 +154,9 @@ class DirectoryRepository:
             self._metadata[file.url] = read(path_of(file.url), where=file.filename)
         return self._metadata[file.url]
 
+    def has_metadata(self, index: Index, file: DistributionFile) -> bool:
+        return True
+
     def sha256(self, index: Index, file: DistributionFile) -> str:
         return file_sha256(path_of(file.url))
 

@@ -68,7 +68,8 @@ class HttpRepository:
         self._progress = progress
         self._pool: ThreadPoolExecutor | None = None
         self._listings: dict[tuple[str, str], Future[Listing]] = {}
-        self._metadata: dict[str, Future[Metadata]] = {}
+        self._metadata: dict[str, Future[Metadata | None]] = {}
+        """None where only the whole file would tell."""
         self._pages: dict[tuple[str, str], Response] = {}
         """Pages the cache had, not yet asked for."""
         self._texts: dict[str, str] = {}
@@ -117,7 +118,19 @@ class HttpRepository:
         if file.url not in self._metadata:
             text = self._texts.pop(file.url)
             self._metadata[file.url] = _done(lambda: parse_metadata(text, where=file.filename))
-        return self._metadata[file.url].result()
+        found = self._metadata[file.url].result()
+        if found is None:
+            self._metadata[file.url] = _done(lambda: self._whole(index, file))
+            found = self._metadata[file.url].result()
+        assert found is not None
+        return found
+
+    def has_metadata(self, index: Index, file: DistributionFile) -> bool:
+        self.prefetch([], [(index, file)])
+        if file.url not in self._metadata:
+            return True
+        asked = self._metadata[file.url]
+        return asked.exception() is not None or asked.result() is not None
 
     def _has_page(self, index: Index, project: NormalizedName) -> bool:
         """Whether the cache holds the page; it is then at hand, to be parsed when asked for."""
@@ -177,7 +190,8 @@ class HttpRepository:
             listing = Listing(project=project, index_url=index.url, files=mine)
         return listing
 
-    def _ask_metadata(self, index: Index, file: DistributionFile) -> Metadata:
+    def _ask_metadata(self, index: Index, file: DistributionFile) -> Metadata | None:
+        """Ask for the metadata of a file; None where only the whole file would tell."""
         if file.metadata:
             url = f"{file.url}.metadata"
             body = self._client.file(url)
@@ -188,7 +202,7 @@ class HttpRepository:
                 return parse_metadata(sidecar, where=file.filename)
         if file.is_wheel and (text := self._ranged(file)) is not None:
             return parse_metadata(text, where=file.filename)
-        return self._whole(index, file)
+        return None
 
     @staticmethod
     def _check_sidecar(file: DistributionFile, url: str, body: bytes) -> str:

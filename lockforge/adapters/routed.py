@@ -30,6 +30,9 @@ class RoutedRepository:
     def metadata(self, index: Index, file: DistributionFile) -> Metadata:
         return self._of(index).metadata(index, file)
 
+    def has_metadata(self, index: Index, file: DistributionFile) -> bool:
+        return self._of(index).has_metadata(index, file)
+
     def sha256(self, index: Index, file: DistributionFile) -> str:
         return self._of(index).sha256(index, file)
 

@@ -154,6 +154,9 @@ class SnapshotRepository:
                 ) from error
         return self._texts[path]
 
+    def has_metadata(self, index: Index, file: DistributionFile) -> bool:
+        return True
+
     def sha256(self, index: Index, file: DistributionFile) -> str:
         raise MissingHashError(
             f"{file.filename} has no sha256 on {index.name}, and a snapshot holds no files to hash",

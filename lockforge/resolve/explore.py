@@ -101,6 +101,9 @@ def explore(
             return
         for state, candidates in chosen:
             for candidate in candidates:
+                if not finder.has_metadata(candidate):
+                    # Gigabytes are not downloaded for a guess.
+                    continue
                 try:
                     state.add(finder.needs(candidate, state.target))
                 except (LockforgeError, FileRefusedError):

@@ -201,6 +201,11 @@ class Finder:
             )
         return self._metadata[key]
 
+    def has_metadata(self, candidate: Candidate) -> bool:
+        """Whether the metadata is to be had without downloading the whole file."""
+        stated = self._stated(candidate) is not None
+        return stated or self._repository.has_metadata(candidate.index, candidate.file)
+
     def _stated(self, candidate: Candidate) -> Metadata | None:
         """Give what the user states for the version, with or without its local part."""
         stated = self._project.metadata

@@ -136,6 +136,9 @@ class FakeRepository:
             raise found
         return found
 
+    def has_metadata(self, index: Index, file: DistributionFile) -> bool:
+        return True
+
     def sha256(self, index: Index, file: DistributionFile) -> str:
         raise MissingHashError(f"no sha256 of {file.filename}", where=index.url)
 
