@@ -15,7 +15,7 @@ from lockforge.errors import ConfigError, Fault, MetadataError, ProjectNotFoundE
 from lockforge.model.index import Route
 from lockforge.resolve.admit import Admitted, judge
 from lockforge.resolve.need import Candidate, Need
-from lockforge.standards.markers import decide
+from lockforge.standards.markers import decide, disjoin
 from lockforge.standards.patches import python_fits
 
 if TYPE_CHECKING:
@@ -261,21 +261,25 @@ class Finder:
         requirement: Requirement, platform: Platform, python: PythonMinor, extra: str
     ) -> str | None:
         """Give what is open of a requirement's marker, None where it does not hold."""
-        if requirement.marker is None:
+        marker = requirement.marker
+        if marker is None:
             return None if extra else ""
         # Without the extra it holds too, where the package itself brings it in.
-        if extra and "extra" not in str(requirement.marker):
+        if extra and "extra" not in str(marker):
             return None
-        try:
-            decided = decide(requirement.marker, platform, python, extra)
-        except UndefinedComparison as error:
-            raise MetadataError(
-                f"its metadata has a marker without meaning: {requirement.marker}",
-                where=requirement.name,
-            ) from error
-        if decided is False:
-            return None
-        return "" if decided is True else decided
+        opened = []
+        for one in extra.split(","):
+            try:
+                decided = decide(marker, platform, python, one)
+            except UndefinedComparison as error:
+                raise MetadataError(
+                    f"its metadata has a marker without meaning: {marker}", where=requirement.name
+                ) from error
+            if decided is True:
+                return ""
+            if decided is not False:
+                opened.append(decided)
+        return disjoin(*sorted(opened)) if opened else None
 
     def python_limit(self, candidate: Candidate, target: Target) -> str | None:
         """Give the Requires-Python that excludes some patch releases of the Target's minor.
@@ -297,13 +301,14 @@ class Finder:
 
 
 def split_extras(requirement: Requirement, *, condition: str = "") -> Iterator[Need]:
-    """Read one requirement as the needs for the package and for each extra it asks for."""
-    extras = f"[{','.join(sorted(requirement.extras))}]" if requirement.extras else ""
-    for extra in ("", *sorted(map(canonicalize_name, requirement.extras))):
+    """Read one requirement as the needs for the package and for the extras it asks for."""
+    names = ",".join(sorted(map(canonicalize_name, requirement.extras)))
+    asked = f"[{','.join(sorted(requirement.extras))}]" if names else ""
+    for extra in ("", names) if names else ("",):
         yield Need(
             name=canonicalize_name(requirement.name),
             extra=extra,
             specifier=requirement.specifier,
-            text=f"{requirement.name}{extras}{requirement.specifier}",
+            text=f"{requirement.name}{asked}{requirement.specifier}",
             condition=condition,
         )

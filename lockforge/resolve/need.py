@@ -15,20 +15,21 @@ if TYPE_CHECKING:
     from lockforge.model.resolution import Addition
 
 Identifier: TypeAlias = str
-"""A project's name, or ``name[extra]`` for what one extra of it brings in."""
+"""A project's name, or ``name[a,b]`` for what some extras of it bring in."""
 
 
 def identify(name: str, extra: str) -> Identifier:
-    """Give the identifier of a package, or of one extra of it."""
+    """Give the identifier of a package, or of some extras of it."""
     return f"{name}[{extra}]" if extra else name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Need:
-    """One requirement as it stands in one Target, for a package or one extra of it."""
+    """One requirement as it stands in one Target, for a package or some extras of it."""
 
     name: NormalizedName
     extra: str = ""
+    """Extras asked for together, sorted and joined by commas: one identifier, one round."""
     specifier: SpecifierSet
     text: str
     """As its author wrote it."""
@@ -62,7 +63,7 @@ class Need:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """One version of a package by the one file a Target would install, or one extra of it."""
+    """One version of a package by the one file a Target would install, or extras of it."""
 
     name: NormalizedName
     version: Version
@@ -77,7 +78,7 @@ class Candidate:
         return identify(self.name, self.extra)
 
     def with_extra(self, extra: str) -> Candidate:
-        """Give what *extra* of this very file brings in."""
+        """Give what the extras of this very file bring in."""
         return replace(self, extra=extra)
 
     def __str__(self) -> str:

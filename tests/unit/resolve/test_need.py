@@ -45,12 +45,12 @@ def test_is_exact(specifier: str, exact: bool) -> None:  # noqa: FBT001
         ("Foo_Bar>=1", [("foo-bar", "Foo_Bar>=1")]),
         (
             "foo[B_b,a]>=1",
-            [("foo", "foo[B_b,a]>=1"), ("foo[b-b]", "foo[B_b,a]>=1"), ("foo[a]", "foo[B_b,a]>=1")],
+            [("foo", "foo[B_b,a]>=1"), ("foo[a,b-b]", "foo[B_b,a]>=1")],
         ),
     ],
 )
 def test_split_extras(text: str, expected: list[tuple[str, str]]) -> None:
-    """A requirement with extras needs the package and what each extra brings in."""
+    """A requirement with extras needs the package and what the extras bring in."""
     needs = list(split_extras(Requirement(text), condition="os_name == 'nt'"))
     assert sorted((need.identifier, need.text) for need in needs) == sorted(expected)
     assert {(str(need.specifier), need.condition) for need in needs} == {(">=1", "os_name == 'nt'")}
