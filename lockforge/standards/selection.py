@@ -36,12 +36,36 @@ def select(
     extras: Collection[str] = (),
     groups: Collection[str] = (),
     patch: int = 0,
-) -> dict[str, tuple[Package, Source]]:
+) -> Mapping[str, tuple[Package, Source]]:
     """Select by name what a host of *platform* would install.
 
     Raises LockSelectionError where an installer must refuse: no environment, two entries of one
     name, no usable file, an extra or group the lock does not have, a dependency left out.
     """
+    known = _selections(lock)
+    key = (platform, python, tuple(sorted(extras)), tuple(sorted(groups)), patch)
+    if key not in known:
+        known[key] = _select(lock, platform, python, extras, groups, patch)
+    return known[key]
+
+
+_Selections: TypeAlias = "dict[tuple[object, ...], Mapping[str, tuple[Package, Source]]]"
+
+
+@remembered
+def _selections(_lock: Pylock) -> _Selections:
+    """Hold what was selected of a lock: what proves it is then what the report is made of."""
+    return {}
+
+
+def _select(
+    lock: Pylock,
+    platform: Platform,
+    python: PythonMinor,
+    extras: Collection[str],
+    groups: Collection[str],
+    patch: int,
+) -> dict[str, tuple[Package, Source]]:
     environment = host_environment(platform, python, patch)
     try:
         found = list(
