@@ -37,8 +37,8 @@ CP = f"cp{PYTHON.replace('.', '')}"
 LINUX = f"manylinux_2_28_{MACHINE}"
 ROWS = (f"{HOST}-cu130", f"{HOST}-cpu", "win-cpu", "mac-cpu")
 TORCH_CUDA = f"torch-2.9.0+cu130-{CP}-{CP}-{LINUX}.whl"
-# pip reads locks by extras from this version on.
-OLDEST_PIP = Version("26.1")
+# pip 26.1 reads locks, but takes the extras for a part of the file's name.
+OLDEST_PIP = Version("26.3")
 
 CUDA_ROW = {
     "common": "1.5",
@@ -366,3 +366,25 @@ def test_files_below_the_project_are_installed_from_their_paths(
     assert ended.returncode == 0, ended.stderr
     assert f'path = "wheels/{filename}"' in (moved / "pylock.toml").read_text("utf-8")
     assert installed(venv) == {**CPU_ROW, "torchmetrics": "9.0"}
+
+
+def test_a_project_that_moved_installs_its_own_wheels(
+    install: Install, venv: Path, tmp_path: Path
+) -> None:
+    """Wheels below the project are named by their path from the lock, wherever both lie."""
+    root, moved = tmp_path / "proj", tmp_path / "far" / "away"
+    (root / "wheels").mkdir(parents=True)
+    name = "mylib-1.0-py3-none-any.whl"
+    (root / "wheels" / name).write_bytes(build_wheel(name, metadata_text("mylib", "1.0")))
+    (root / "pyproject.toml").write_text(
+        '[project]\nname = "demo"\nversion = "1"\ndependencies = ["mylib"]\n'
+        '[[tool.lockforge.index]]\nurl = "wheels"\n'
+    )
+    locked = lockforge("lock", "--project", root, "--matrix", f"{HOST}-cpu", "--python", PYTHON)
+    assert locked.status == 0, locked.err
+    shutil.move(root, moved)
+
+    ended = install(moved / "pylock.toml", venv, [])
+
+    assert ended.returncode == 0, ended.stderr
+    assert installed(venv) == {"mylib": "1.0"}
