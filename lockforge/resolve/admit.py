@@ -48,6 +48,10 @@ class Refused(NamedTuple):
     """Whether it is made for other Pythons or platforms, which is nothing to remark on alone."""
 
 
+# Most files are for other Targets: the same words for all cost nothing.
+_OTHER_TAGS = "made for other Pythons or platforms"
+
+
 @lru_cache(maxsize=4096)
 def _foreign_label(local: str, accelerator: str) -> str | None:
     """Give the accelerator a local version names where it is not the row's."""
@@ -76,7 +80,7 @@ def judge(
         rank = ranks.rank(wheel.triple) if wheel else 0
         if rank is None:
             assert wheel is not None
-            yield Refused(version, file, f"made for {wheel.triple}", by_tags=True)
+            yield Refused(version, file, _OTHER_TAGS, by_tags=True)
             continue
         fits = "all"
         if file.requires_python:

@@ -14,6 +14,16 @@ from lockforge.standards.filenames import parse_version
 
 # Core metadata 2.2: before it, an sdist's fields may differ from those of the built wheel.
 _STATIC_SDIST = (2, 2)
+_READ = frozenset(
+    {
+        "metadata-version",
+        "version",
+        "requires-python",
+        "requires-dist",
+        "provides-extra",
+        "dynamic",
+    }
+)
 _NEEDED = ("requires-dist", "requires-python", "provides-extra")
 
 
@@ -24,9 +34,9 @@ def parse_requirement(text: str) -> Requirement:
 
 
 def _headers(text: str) -> dict[str, list[str]]:
-    """Read the header lines up to the first empty one, folded lines joined."""
+    """Read the header lines that are needed, up to the first empty one, folded lines joined."""
     headers: dict[str, list[str]] = {}
-    values: list[str] = []
+    values: list[str] | None = None
     for line in text.splitlines():
         # The e-mail format: the body begins after an empty line; one of blanks is folded.
         if not line:
@@ -35,9 +45,10 @@ def _headers(text: str) -> dict[str, list[str]]:
             if values:
                 values[-1] += " " + line.strip()
             continue
-        name, colon, value = line.partition(":")
-        if colon:
-            values = headers.setdefault(name.strip().lower(), [])
+        name, _, value = line.partition(":")
+        name = name.strip().lower()
+        values = headers.setdefault(name, []) if name in _READ else None
+        if values is not None:
             values.append(value.strip())
     return headers
 
