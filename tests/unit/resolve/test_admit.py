@@ -64,7 +64,7 @@ TAGS = [
 
 @pytest.mark.parametrize(("filename", "foreign"), TAGS)
 def test_tags(filename: str, foreign: str | None) -> None:
-    """A wheel for another machine or Python does not exist; its tags are the reason."""
+    """A wheel for another machine or Python does not exist, and is refused for that."""
     reason = "admitted" if foreign is None else "made for other Pythons or platforms"
     assert judged(file(filename)) == [(filename, reason)]
 
