@@ -8,7 +8,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from packaging.utils import canonicalize_name
 
-from lockforge.errors import MissingHashError, NoSolutionError
+from lockforge.errors import MissingHashError, NoSolutionError, UsageError
 from lockforge.lockfile.freshness import stale_reasons
 from lockforge.lockfile.previous import known_files, preferences
 from lockforge.merge.merge import merge
@@ -96,15 +96,29 @@ def lock(
         refuse_conflicts(request.previous, where=request.where)
     else:
         previous, data = parse_pylock(request.previous, where=request.where)
+        _check_known(request.upgrade_packages, previous, where=request.where)
         stale = _stale_reasons(request, previous, data)
         if not stale and not request.upgrade_packages:
             return LockOutcome(text=request.previous, pylock=previous, data=data, reasons=())
         reasons = stale or reasons
     resolutions = _solve(request, project, catalog, repository, previous, progress)
-    files = known_files(previous) if previous else {}
+    moving = frozenset(map(canonicalize_name, request.upgrade_packages))
+    files = known_files(previous, moving=moving) if previous else {}
     resolutions = _complete(resolutions, files, repository, progress)
     text, pylock, data = _render(request, project, catalog, resolutions)
     return LockOutcome(text=text, pylock=pylock, data=data, reasons=reasons)
+
+
+def _check_known(names: Sequence[str], previous: Pylock, *, where: str) -> None:
+    """Refuse to upgrade what the lock does not have: it would be a slip that nobody sees."""
+    known = {package.name for package in previous.packages}
+    unknown = [name for name in names if canonicalize_name(name) not in known]
+    if unknown:
+        raise UsageError(
+            f"the lock has no {', '.join(unknown)} to upgrade",
+            where=where,
+            hint="correct the name; what is new to the project needs no upgrade",
+        )
 
 
 def _solve(

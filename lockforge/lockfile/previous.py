@@ -76,11 +76,16 @@ def _own(lock: Pylock, target: Target) -> dict[str, Preferred]:
     }
 
 
-def known_files(lock: Pylock) -> dict[tuple[str, str], PackageWheel | PackageSdist]:
-    """Give the lock's files by (index, file name), which with the hash is what a file is."""
+def known_files(
+    lock: Pylock, *, moving: Collection[str]
+) -> dict[tuple[str, str], PackageWheel | PackageSdist]:
+    """Give the lock's files by (index, file name), which with the hash is what a file is.
+
+    Those of names in *moving* are taken anew, as their pages have them now.
+    """
     return {
         (package.index, file.filename): file
         for package in lock.packages
-        if package.index is not None
+        if package.index is not None and package.name not in moving
         for file in (*(package.wheels or ()), *((package.sdist,) if package.sdist else ()))
     }

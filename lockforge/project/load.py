@@ -133,6 +133,15 @@ def load_project(options: Options, files: Files, catalog: Catalog, now: datetime
     )
     extras = _names(options.extras or faults.strings(config, "extras", _TABLE))
     groups = _names(options.groups or faults.strings(config, "groups", _TABLE))
+    if options.requirements or options.requirement_files:
+        for option, asked in (("--extra", options.extras), ("--group", options.groups)):
+            if asked:
+                faults.add(
+                    option,
+                    "the requirements are not those of pyproject.toml, which alone has any",
+                    "name what it brings in as requirements too",
+                )
+        extras, groups = [], []
     requirements, from_files = _load_requirements(options, files, extras, groups, faults)
     credentials = Credentials()
     default, user_indexes = _load_indexes(

@@ -8,12 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from packaging.requirements import Requirement
-from packaging.utils import canonicalize_name
-
 from lockforge.model.accelerator import names_accelerator
 from lockforge.model.matrix import parse_minor
-from lockforge.standards.pylock import locked_rows
+from lockforge.standards.pylock import locked_rows, required_name
 from lockforge.standards.selection import covered_patches, select
 
 if TYPE_CHECKING:
@@ -120,12 +117,8 @@ def _gaps(
     versions: dict[str, dict[str, tuple[Version, ...]]],
     rows: Sequence[LockedRow],
 ) -> list[tuple[str, tuple[str, ...]]]:
-    names = {
-        canonicalize_name(Requirement(text.partition(" [")[0]).name)
-        for text in requirements
-        # What one row alone asks for is missing nowhere.
-        if ": " not in text
-    }
+    # What one row alone asks for is missing nowhere.
+    names = {name for text in requirements if (name := required_name(text)) is not None}
     return [
         (name, missing)
         for name in sorted(names)

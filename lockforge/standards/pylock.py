@@ -10,6 +10,8 @@ import tomllib
 from typing import Any
 
 from packaging.pylock import Pylock, PylockUnsupportedVersionError, PylockValidationError
+from packaging.requirements import Requirement
+from packaging.utils import NormalizedName, canonicalize_name
 
 from lockforge.errors import LockSyntaxError
 from lockforge.model.accelerator import Accelerator
@@ -168,6 +170,7 @@ def locked_rows(data: dict[str, Any], *, where: str) -> tuple[LockedRow, ...]:
     if table is None:
         return ()
     try:
+        _check_lists(table)
         if table["format"] > FORMAT:
             raise LockSyntaxError(
                 f"the lock's [tool.lockforge] is of format {table['format']}, newer than {FORMAT}",
@@ -209,3 +212,24 @@ def _checked(row: LockedRow) -> LockedRow:
     """Give *row* back if its platform, floor, accelerator and Pythons can be read."""
     _ = row.placed, Accelerator(row.accelerator), [parse_minor(text) for text in row.pythons]
     return row
+
+
+def _check_lists(table: dict[str, Any]) -> None:
+    """Raise TypeError or ValueError unless the lists of the table can be read."""
+    for key in ("requirements", "settings", "additions", "notes"):
+        values = table.get(key, [])
+        if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+            raise TypeError(f"{key} is not a list of strings")
+    for text in table.get("requirements", []):
+        required_name(text)
+
+
+def required_name(text: str) -> NormalizedName | None:
+    """Give the package that a line of ``requirements`` names; None for one of a single row.
+
+    Raises InvalidRequirement.
+    """
+    # A line is `<row>: <requirement>`, or a requirement with its extra or group in brackets.
+    if ": " in text:
+        return None
+    return canonicalize_name(Requirement(text.partition(" [")[0]).name)
