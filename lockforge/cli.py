@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from lockforge.adapters.http import HttpTransport
     from lockforge.catalog import Catalog
+    from lockforge.commands.lock import LockOutcome
     from lockforge.ports import Progress, Repository
 
 LOCK_NAME = "pylock.toml"
@@ -206,9 +207,7 @@ def lock_command(
             opened=opened,
         )
         outcome = lock(request, repository, catalog, progress)
-    if verbose:
-        for reason in outcome.reasons:
-            click.echo(f"locked anew: {reason}", err=True)
+    _tell(outcome, verbose=verbose)
     matrix_text = ""
     if not quiet:
         matrix_text = report_parsed(outcome.pylock, outcome.data, catalog, where=str(path)) + "\n"
@@ -224,6 +223,14 @@ def lock_command(
         kept = "" if quiet else f"{matrix_text}{path} is current\n"
         stamp.remember(click.get_current_context().obj, files.seen, kept.encode())
     return _SUCCESS
+
+
+def _tell(outcome: LockOutcome, *, verbose: bool) -> None:
+    if verbose:
+        for reason in outcome.reasons:
+            click.echo(f"locked anew: {reason}", err=True)
+    for warning in outcome.warnings:
+        click.echo(f"warning: {warning}", err=True)
 
 
 def _progress(*, quiet: bool, verbose: bool) -> NoProgress | LogProgress | TerminalProgress:

@@ -56,6 +56,8 @@ class LockOutcome:
     data: dict[str, Any]
     """The text as it is read: validated, and plain."""
     reasons: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
+    """What the user should know of how the lock came about, and the lock does not say."""
 
 
 def current_reasons(request: LockRequest) -> tuple[str, ...]:
@@ -101,12 +103,14 @@ def lock(
         if not stale and not request.upgrade_packages:
             return LockOutcome(text=request.previous, pylock=previous, data=data, reasons=())
         reasons = stale or reasons
-    resolutions = _solve(request, project, catalog, repository, previous, progress)
+    resolutions, warnings = _solve(request, project, catalog, repository, previous, progress)
     moving = frozenset(map(canonicalize_name, request.upgrade_packages))
     files = known_files(previous, moving=moving) if previous else {}
     resolutions = _complete(resolutions, files, repository, progress)
     text, pylock, data = _render(request, project, catalog, resolutions)
-    return LockOutcome(text=text, pylock=pylock, data=data, reasons=reasons)
+    return LockOutcome(
+        text=text, pylock=pylock, data=data, reasons=reasons, warnings=tuple(warnings)
+    )
 
 
 def _check_known(names: Sequence[str], previous: Pylock, *, where: str) -> None:
@@ -128,7 +132,8 @@ def _solve(
     repository: Repository,
     previous: Pylock | None,
     progress: Progress,
-) -> list[Resolution]:
+) -> tuple[list[Resolution], list[str]]:
+    """Solve all rows; gives the resolutions and the warnings."""
     moving = frozenset(map(canonicalize_name, request.upgrade_packages))
     preferred = {
         target: preferences(previous, target, moving=moving) if previous else {}
@@ -142,7 +147,7 @@ def _solve(
             failures=failures,
             hint="relax one of the requirements named above, or take the row out of the matrix",
         )
-    return resolutions
+    return resolutions, finder.passed_over(resolutions)
 
 
 def _complete(

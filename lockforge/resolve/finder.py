@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from lockforge.model.platforms import Platform
     from lockforge.model.project import Project
     from lockforge.model.release import Metadata
-    from lockforge.model.resolution import Preferred
+    from lockforge.model.resolution import Preferred, Resolution
     from lockforge.ports import Repository
 
 
@@ -64,6 +64,7 @@ class Finder:
         self._needs: dict[tuple[object, ...], tuple[Need, ...]] = {}
         self.refusals: dict[tuple[str, PythonMinor], str] = {}
         """Why a file, by its address, was refused for a Python after its metadata was read."""
+        self._refused: dict[tuple[str, PythonMinor], Candidate] = {}
 
     @property
     def exclude_newer(self) -> str | None:
@@ -188,9 +189,27 @@ class Finder:
     def refuse(self, candidate: Candidate, target: Target, reason: str) -> None:
         """Strike a file out for the Python of *target* and forget what was built on it."""
         self.refusals[candidate.file.url, target.python] = reason
+        self._refused[candidate.file.url, target.python] = candidate
         self._candidates = {
             key: found for key, found in self._candidates.items() if key[0] != candidate.name
         }
+
+    def passed_over(self, resolutions: Iterable[Resolution]) -> list[str]:
+        """Say which files were refused although newer than what was chosen instead, sorted.
+
+        A row that is older than it could be for such a reason must not be so in silence.
+        """
+        found = set()
+        for resolution in resolutions:
+            python = resolution.target.python
+            for pin in resolution.pins:
+                for (url, minor), candidate in self._refused.items():
+                    if (minor, candidate.name) == (python, pin.name) and (
+                        candidate.version > pin.version
+                    ):
+                        reason = self.refusals[url, minor]
+                        found.add(f"{candidate.file.filename} was passed over: {reason}")
+        return sorted(found)
 
     def metadata(self, candidate: Candidate) -> Metadata:
         """Give the metadata of the candidate's own file, or what the user states for it."""

@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.command import Ended, lockforge
 from tests.support.locks import Lock
-from tests.support.world import World
+from tests.support.world import Answer, World
 
 
 def _lock(world: World, root: Path, *arguments: str) -> Ended:
@@ -93,3 +93,23 @@ def test_a_damaged_table_is_named(world: World, tmp_path: Path, damaged: str, co
     assert ended.status == 5
     assert "[tool.lockforge] is damaged" in ended.err
     assert path.read_text() == text
+
+
+def test_a_newer_version_is_not_passed_over_in_silence(world: World, tmp_path: Path) -> None:
+    """It is named with the reason, on standard error; what no row is older for is not."""
+    world.add("pypi", "one-1.0-py3-none-any.whl")
+    newer = world.add("pypi", "one-2.0-py3-none-any.whl", sidecar=False)
+    world.answers[world.file_path("pypi", newer.filename)] = Answer(
+        body=newer.content, headers={"Accept-Ranges": "none"}
+    )
+
+    ended = _lock(world, tmp_path, "one", "--no-download")
+    whole = _lock(world, tmp_path, "one", "--upgrade")
+
+    assert ended.status == 0
+    assert ended.err == (
+        "warning: one-2.0-py3-none-any.whl was passed over: its metadata is only in the file "
+        "itself, and --no-download forbids to get it\n"
+    )
+    assert (whole.status, whole.err) == (0, "")
+    assert Lock(tmp_path / "pylock.toml").versions("linux") == {"one": "2.0"}
