@@ -6,7 +6,7 @@ import fnmatch
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-Layout: TypeAlias = Literal["simple", "flat"]
+Layout: TypeAlias = Literal["simple", "flat", "direct"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,9 +15,11 @@ class Index:
 
     name: str
     url: str
-    """With a trailing slash for a simple index; a page or a directory for a flat one."""
+    """With a trailing slash for a simple index; a page or a directory for a flat one. A user's
+    may hold ``{accelerator}`` and ``{torch}``, which a Target fills in."""
     layout: Layout = "simple"
-    """``simple``: a page per project (PEP 503, 691); ``flat``: one page or folder for all."""
+    """``simple``: a page per project (PEP 503, 691); ``flat``: one page or folder for all;
+    ``direct``: the file or directory itself, as a direct reference of the project names it."""
     forbidden_means_missing: bool = False
     """Whether a 403 says "no such project", as static storage behind PyTorch's host answers."""
 
@@ -28,7 +30,8 @@ class UserIndex:
 
     index: Index
     packages: tuple[str, ...]
-    """Normalized names and ``*`` patterns that come from here and nowhere else."""
+    """Normalized names and ``*`` patterns that come from here and nowhere else; empty for an open
+    index, which serves any name that no route names."""
     accelerators: tuple[str, ...] = ()
     """The labels of the rows it holds for; empty for all."""
     default: bool = False

@@ -11,7 +11,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
 from lockforge.model.index import Index
-from lockforge.model.project import Project, ProjectRequirement, RowSettings
+from lockforge.model.project import Policy, Project, ProjectRequirement, RowSettings
 from lockforge.model.release import Metadata
 from lockforge.project.faults import Faults, nearest
 from lockforge.project.indexes import (
@@ -178,7 +178,7 @@ def load_project(options: Options, files: Files, catalog: Catalog, now: datetime
         },
         user_indexes=tuple(user_indexes),
         metadata=stated,
-        exclude_newer=limit,
+        policy=Policy(exclude_newer=limit),
         extras=tuple(extras),
         groups=tuple(groups),
     )

@@ -68,7 +68,7 @@ class Finder:
 
     @property
     def exclude_newer(self) -> str | None:
-        return self._project.exclude_newer
+        return self._project.policy.exclude_newer
 
     @property
     def repository(self) -> Repository:
@@ -144,7 +144,7 @@ class Finder:
         kept = self._kept[target].get(name)
         best: dict[object, Admitted] = {}
         for judged in judge(
-            listing, target, family=family, exclude_newer=self._project.exclude_newer
+            listing, target, family=family, exclude_newer=self._project.policy.exclude_newer
         ):
             if not isinstance(judged, Admitted):
                 continue

@@ -18,7 +18,7 @@ from lockforge.model.index import Index, UserIndex
 from lockforge.model.lock import Lock, LockedFile
 from lockforge.model.matrix import Matrix, Row, Target, parse_minor
 from lockforge.model.platforms import parse_platform
-from lockforge.model.project import Project, ProjectRequirement, RowSettings
+from lockforge.model.project import Policy, Project, ProjectRequirement, RowSettings
 from lockforge.model.release import DistributionFile, Listing, Metadata
 from lockforge.model.resolution import Failure, Preferred, Resolution
 from lockforge.resolve.finder import Finder
@@ -215,7 +215,7 @@ def make_project(
         },
         user_indexes=tuple(user_indexes),
         metadata=metadata or {},
-        exclude_newer=exclude_newer,
+        policy=Policy(exclude_newer=exclude_newer),
         extras=tuple(map(canonicalize_name, extras)),
         groups=tuple(map(canonicalize_name, groups)),
     )

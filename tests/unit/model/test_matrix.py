@@ -6,20 +6,23 @@ import itertools
 
 import pytest
 
-from lockforge.model.matrix import Matrix, parse_minor, render_minor
+from lockforge.model.matrix import Matrix, PythonMinor, parse_minor, render_minor, render_python
 from tests.unit.fakes import make_matrix, make_row, make_target
 
 
-@pytest.mark.parametrize(("text", "minor"), [("3.9", (3, 9)), ("3.12", (3, 12))])
-def test_minor(text: str, minor: tuple[int, int]) -> None:
-    """A minor reads back as it was written."""
-    assert parse_minor(text) == minor
-    assert render_minor(minor) == text
+@pytest.mark.parametrize(
+    ("text", "python"), [("3.9", (3, 9)), ("3.12", (3, 12)), ("3.12.3", (3, 12, 3))]
+)
+def test_python(text: str, python: PythonMinor) -> None:
+    """A Python reads back as it was written, its minor without the patch release."""
+    assert parse_minor(text) == python
+    assert render_python(python) == text
+    assert render_minor(python) == ".".join(text.split(".")[:2])
 
 
-@pytest.mark.parametrize("text", ["", "3", "3.12.1", "3.x", "three"])
+@pytest.mark.parametrize("text", ["", "3", "3.12.1.2", "3.x", "three"])
 def test_not_a_minor(text: str) -> None:
-    """Anything but major and minor is refused."""
+    """Anything but two or three numbers is refused."""
     with pytest.raises(ValueError, match=r".+"):
         parse_minor(text)
 

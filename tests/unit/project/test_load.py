@@ -15,7 +15,7 @@ from packaging.version import Version
 from lockforge.catalog import load_catalog
 from lockforge.errors import ConfigError, Fault
 from lockforge.model.index import Index, UserIndex
-from lockforge.model.project import Project, ProjectRequirement, RowSettings
+from lockforge.model.project import Policy, Project, ProjectRequirement, RowSettings
 from lockforge.model.release import Metadata
 from lockforge.project.indexes import LocalPaths
 from lockforge.project.load import Files, Loaded, Options, load_project
@@ -149,7 +149,7 @@ def test_every_key() -> None:
                 requires_dist=(Requirement("torch"), Requirement("einops")),
             )
         },
-        exclude_newer="2026-11-08T08:30:00Z",
+        policy=Policy(exclude_newer="2026-11-08T08:30:00Z"),
         extras=(NormalizedName("train"),),
         groups=(NormalizedName("dev"),),
     )
@@ -179,7 +179,6 @@ def test_defaults() -> None:
         torch_indexes={"cpu": torch_index("cpu")},
         user_indexes=(),
         metadata={},
-        exclude_newer=None,
     )
 
 
@@ -200,7 +199,7 @@ def test_options_win() -> None:
     assert project.matrix == make_matrix("win-cpu", pythons=("3.14",))
     assert project.default_index == Index(name="default", url="https://index.example/simple/")
     assert project.torch_indexes == {"cpu": torch("cpu", "https://torch.example/nightly")}
-    assert project.exclude_newer == "2026-01-01T23:59:59Z"
+    assert project.policy.exclude_newer == "2026-01-01T23:59:59Z"
     assert project.user_indexes[1:] == (
         UserIndex(
             index=Index(name="wheels", url="file:///here/wheels", layout="flat"),
