@@ -15,6 +15,7 @@ import yaml
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import NormalizedName, canonicalize_name
+from packaging.version import InvalidVersion, Version
 
 from lockforge.errors import ConfigError, Fault
 from lockforge.model.accelerator import Accelerator, is_label
@@ -23,8 +24,6 @@ from lockforge.model.platforms import PLATFORMS, Platform
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from packaging.version import Version
 
 _SHAPES: dict[type, str] = {
     dict: "a mapping",
@@ -35,6 +34,16 @@ _SHAPES: dict[type, str] = {
 }
 # Mappings whose keys are names of the user's own.
 _OPEN = frozenset({"sources", "kinds", "accelerators", "amd-architectures", "kinds.cuda.drivers"})
+_RULE_KEYS: dict[str, type] = {
+    "package": str,
+    "versions": str,
+    "pairs": dict,
+    "requires": str,
+    "when-present": bool,
+    "compiled": bool,
+    "reason": str,
+    "source": str,
+}
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -48,11 +57,17 @@ class Rule:
     """A requirement; ``{minor}`` stands for ``X.Y`` of the package's version."""
     when_present: bool
     """Whether it only limits a package that is required anyway."""
+    compiled: bool
+    """Whether it holds for wheels of one platform alone, which have compiled code."""
     reason: str
     source: str
 
-    def applies(self, name: str, version: Version) -> bool:
-        return name == self.package and self.versions.contains(version.public, prereleases=True)
+    def applies(self, name: str, version: Version, filename: str) -> bool:
+        return (
+            name == self.package
+            and not (self.compiled and filename.endswith("-any.whl"))
+            and self.versions.contains(version.public, prereleases=True)
+        )
 
     def parsed(self, version: Version) -> Requirement:
         """Give the requirement as it stands for one version of the package."""
@@ -79,15 +94,7 @@ class Catalog:
         self._family = frozenset(map(canonicalize_name, data["family"]["packages"]))
         self._fallback = frozenset(map(canonicalize_name, data["family"]["fallback"]))
         self.rules: tuple[Rule, ...] = tuple(
-            Rule(
-                package=canonicalize_name(rule["package"]),
-                versions=SpecifierSet(rule["versions"]),
-                requires=rule["requires"],
-                when_present=rule.get("when-present", False),
-                reason=rule["reason"],
-                source=rule["source"],
-            )
-            for rule in data["rules"]
+            rule for fact in data["rules"] for rule in _read_rules(fact)
         )
 
     @property
@@ -113,6 +120,11 @@ class Catalog:
     def falls_back(self, name: str) -> bool:
         """Whether versions that the row's index lacks may come from the default index."""
         return name in self._fallback
+
+    def abi_limits(self, *, cxx11: bool) -> SpecifierSet:
+        """Give the torch versions with Linux wheels of the new C++ ABI, or of the old one."""
+        fact = self._data["cxx11-abi"]
+        return SpecifierSet(f">={fact['first']}" if cxx11 else f"<{fact['only']}")
 
     def platforms_of(self, accelerator: Accelerator) -> tuple[Platform, ...]:
         """List the platforms that wheels of *accelerator* exist for."""
@@ -160,6 +172,31 @@ class Catalog:
         )
 
 
+def _series(fact: dict[str, Any]) -> list[tuple[str, str | None]]:
+    """List the versions that the rules of one entry hold for, each with its pair."""
+    if "pairs" in fact:
+        return [(f"=={own}.*", pair) for own, pair in fact["pairs"].items()]
+    return [(fact["versions"], None)]
+
+
+def _fill_pair(requires: str, pair: str | None) -> str:
+    return requires if pair is None else requires.format(pair=pair, minor="{minor}")
+
+
+def _read_rules(fact: dict[str, Any]) -> Iterator[Rule]:
+    """Read one entry of `rules`: one rule, or one for each of its pairs."""
+    for versions, pair in _series(fact):
+        yield Rule(
+            package=canonicalize_name(fact["package"]),
+            versions=SpecifierSet(versions),
+            requires=_fill_pair(fact["requires"], pair),
+            when_present=fact.get("when-present", False),
+            compiled=fact.get("compiled", False),
+            reason=fact["reason"],
+            source=fact["source"],
+        )
+
+
 @lru_cache(maxsize=1)
 def _packaged() -> dict[str, Any]:
     text = resources.files("lockforge").joinpath("data/catalog.yaml").read_text("utf-8")
@@ -198,6 +235,7 @@ def _find_faults(user: Any, where: str) -> list[Fault]:
     return list(_shape_faults(user, _packaged(), "")) or [
         *_accelerator_faults(user.get("accelerators", {})),
         *_rule_faults(user.get("rules", [])),
+        *_abi_faults(user.get("cxx11-abi", {})),
         *_python_faults(user.get("python", {}).get("minors", [])),
     ]
 
@@ -252,18 +290,61 @@ def _accelerator_faults(accelerators: dict[str, Any]) -> Iterator[Fault]:
 def _rule_faults(rules: list[dict[str, Any]]) -> Iterator[Fault]:
     for number, rule in enumerate(rules):
         at = f"rules[{number}]"
-        if missing := {"package", "versions", "requires", "reason", "source"} - set(rule):
+        texts = ["package", "requires", "reason", "source"]
+        texts += ["pairs"] if "pairs" in rule else ["versions"]
+        if missing := set(texts) - set(rule):
             yield Fault(where=at, message=f"missing {', '.join(sorted(missing))}")
             continue
+        faults = list(_rule_key_faults(rule, at))
+        yield from faults
+        if not faults:
+            yield from _requirement_faults(rule, at)
+
+
+def _rule_key_faults(rule: dict[str, Any], at: str) -> Iterator[Fault]:
+    """Check the keys of a rule and the kind of their values."""
+    for key, value in rule.items():
+        wanted = _RULE_KEYS.get(key)
+        if wanted is None:
+            hint = f"expected one of {', '.join(_RULE_KEYS)}"
+            yield Fault(where=f"{at}.{key}", message="unknown key", hint=hint)
+        elif not isinstance(value, wanted):
+            message = f"expected {_SHAPES[wanted]}, found {value!r}"
+            yield Fault(where=f"{at}.{key}", message=message)
+    series = rule.get("pairs")
+    if series is not None and "versions" in rule:
+        yield Fault(where=f"{at}.pairs", message="stands in place of versions, not beside it")
+    if isinstance(series, dict):
+        # YAML reads 0.10 as the number 0.1.
+        for own, other in series.items():
+            if not isinstance(own, str) or not isinstance(other, str):
+                message = f"expected two strings in quotes, found {own!r}: {other!r}"
+                yield Fault(where=f"{at}.pairs", message=message)
+
+
+def _requirement_faults(rule: dict[str, Any], at: str) -> Iterator[Fault]:
+    """Check that the versions are some, and that the requirement is one for each pair."""
+    series = _series(rule)
+    for versions, _ in series:
         try:
-            SpecifierSet(rule["versions"])
+            SpecifierSet(versions)
         except InvalidSpecifier as error:
-            yield Fault(where=f"{at}.versions", message=str(error))
+            key = "pairs" if "pairs" in rule else "versions"
+            yield Fault(where=f"{at}.{key}", message=str(error))
+    try:
+        for _, pair in series:
+            Requirement(_fill_pair(rule["requires"], pair).format(minor="1.0"))
+    except (InvalidRequirement, AttributeError, LookupError, ValueError) as error:
+        message = f"not a requirement: {str(error).splitlines()[0]}"
+        yield Fault(where=f"{at}.requires", message=message)
+
+
+def _abi_faults(fact: dict[str, str]) -> Iterator[Fault]:
+    for key in ("first", "only"):
         try:
-            Requirement(rule["requires"].format(minor="1.0"))
-        except (InvalidRequirement, LookupError, ValueError) as error:
-            message = f"not a requirement: {str(error).splitlines()[0]}"
-            yield Fault(where=f"{at}.requires", message=message)
+            Version(fact.get(key, "0"))
+        except InvalidVersion as error:
+            yield Fault(where=f"cxx11-abi.{key}", message=str(error))
 
 
 def _python_faults(minors: list[str]) -> Iterator[Fault]:

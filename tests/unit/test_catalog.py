@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import yaml
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
 from lockforge.catalog import GpuArchitectures, load_catalog
@@ -18,6 +19,7 @@ from lockforge.standards.filenames import parse_version
 
 TEXT = resources.files("lockforge").joinpath("data/catalog.yaml").read_text("utf-8")
 DATA: dict[str, Any] = yaml.safe_load(TEXT)
+LINUX_WHEEL = "any-1.0-cp39-abi3-manylinux_2_28_x86_64.whl"
 CATALOG = load_catalog()
 
 
@@ -49,7 +51,7 @@ def _facts() -> dict[str, Any]:
     return {
         **{f"{key}[{place}]": one for key in lists for place, one in enumerate(DATA[key])},
         **{f"{key}.{name}": one for key in maps for name, one in DATA[key].items()},
-        **{key: DATA[key] for key in ("torch-index", "python", "family")},
+        **{key: DATA[key] for key in ("torch-index", "python", "family", "cxx11-abi")},
     }
 
 
@@ -212,15 +214,45 @@ def test_amd_architectures() -> None:
         )
 
 
+# As the sources that the rules name have it.
 RULES = [
     # package, version, the requirements that lockforge adds
+    ("torchaudio", "2.0.2", ["torch==2.0.*"]),
     ("torchaudio", "2.9.1", ["torch==2.9.*"]),
     ("torchaudio", "2.10.0+cu130", ["torch==2.10.*"]),
     ("torchaudio", "2.11.0+cu130", ["torch>=2.11"]),
     ("torchaudio", "2.12.0", []),
+    # It goes with torch 1.13, as its metadata says.
+    ("torchaudio", "0.13.1", []),
+    ("torchcodec", "0.0.3", ["torch==2.4.*"]),
+    ("torchcodec", "0.0.2", []),
+    ("torchcodec", "0.1.1", ["torch==2.5.*"]),
+    ("torchcodec", "0.2.1", ["torch==2.6.*"]),
+    ("torchcodec", "0.5", ["torch==2.7.*"]),
+    ("torchcodec", "0.7.0", ["torch==2.8.*"]),
+    ("torchcodec", "0.8.1", ["torch==2.9.*"]),
+    ("torchcodec", "0.10.0+cu128", ["torch==2.10.*"]),
+    ("torchcodec", "0.11.1", ["torch==2.11.*"]),
+    ("torchcodec", "0.12.0", ["torch>=2.11"]),
+    ("torchcodec", "0.16.0+cpu", ["torch>=2.11"]),
+    ("torchao", "0.12.0", ["torch<2.9"]),
+    ("torchao", "0.13.0", []),
+    ("torchao", "0.17.0", []),
+    ("torchao", "0.18.0", ["torch>=2.11"]),
+    ("torchtext", "0.18.0+cpu", ["torch==2.3.*"]),
+    ("torchtext", "0.17.2", []),
+    ("fbgemm-gpu", "0.4.1", ["torch==2.0.*"]),
+    ("fbgemm-gpu", "0.8.0", ["torch==2.4.*"]),
+    ("fbgemm-gpu", "1.0.0+cu124", ["torch==2.5.*"]),
+    ("fbgemm-gpu", "1.6.0+cpu", ["torch==2.11.*"]),
+    ("fbgemm-gpu", "1.7.0", []),
+    ("fbgemm-gpu-genai", "1.5.0", ["torch==2.10.*"]),
+    ("torchrec", "1.0.0", ["fbgemm-gpu==1.0.*"]),
     ("torch", "2.2.2+cpu", ["numpy<2"]),
     ("torch", "2.3.0", []),
+    # Their metadata names the torch they are built for.
     ("torchvision", "0.24.1", []),
+    ("xformers", "0.0.33.post2", []),
 ]
 
 
@@ -230,9 +262,41 @@ def test_rules(package: str, version: str, expected: list[str]) -> None:
     found = [
         rule.parsed(Version(version))
         for rule in CATALOG.rules
-        if rule.applies(package, Version(version))
+        if rule.applies(package, Version(version), LINUX_WHEEL)
     ]
     assert found == list(map(Requirement, expected))
+
+
+def test_compiled_only() -> None:
+    """A rule about kernels says nothing of a wheel that has none."""
+    rules = [rule for rule in CATALOG.rules if rule.package == "torchao"]
+    pure, version = "torchao-0.8.0+cpu-py3-none-any.whl", Version("0.8.0+cpu")
+    assert not any(rule.applies("torchao", version, pure) for rule in rules)
+    linux = "torchao-0.8.0+cu126-cp39-abi3-linux_x86_64.whl"
+    assert any(rule.applies("torchao", version, linux) for rule in rules)
+
+
+def test_only_limits() -> None:
+    """Torch does without numpy, and these leave it to the user to install torch."""
+    found = {str(rule.package) for rule in CATALOG.rules if rule.when_present}
+    assert found == {"torch", "torchcodec", "torchao", "fbgemm-gpu", "fbgemm-gpu-genai"}
+
+
+@pytest.mark.parametrize(
+    ("torch", "old", "new"),
+    [
+        ("2.5.1+cu124", True, False),
+        # 2.6 has builds of both kinds.
+        ("2.6.0+cu124", True, True),
+        ("2.6.0+cu126", True, True),
+        ("2.7.0+cu128", False, True),
+        ("2.11.0", False, True),
+    ],
+)
+def test_abi_limits(torch: str, old: bool, new: bool) -> None:  # noqa: FBT001
+    """The C++ ABI of Linux wheels changed in some builds of torch 2.6 and in all of 2.7."""
+    found = [CATALOG.abi_limits(cxx11=cxx11).contains(torch) for cxx11 in (False, True)]
+    assert found == [old, new]
 
 
 def test_user_file_extends_and_overrides() -> None:
@@ -265,6 +329,33 @@ rules:
     assert catalog.is_family("torch")
 
 
+def test_user_pairs() -> None:
+    """A list of pairs is one rule for each release series; the user's rules replace all others."""
+    catalog = load_catalog(
+        """
+cxx11-abi: {first: "2.5"}
+rules:
+  - package: ext
+    pairs: {"1.9": "2.8", "1.10": "2.9"}
+    requires: "torch=={pair}.*"
+    reason: mine
+    source: me
+"""
+    )
+    found = {
+        version: [
+            str(rule.parsed(Version(version)))
+            for rule in catalog.rules
+            if rule.applies("ext", Version(version), LINUX_WHEEL)
+        ]
+        for version in ("1.1", "1.9.2", "1.10.0+cu130")
+    }
+    assert found == {"1.1": [], "1.9.2": ["torch==2.8.*"], "1.10.0+cu130": ["torch==2.9.*"]}
+    assert len(catalog.rules) == 2
+    assert catalog.abi_limits(cxx11=True) == SpecifierSet(">=2.5")
+    assert catalog.abi_limits(cxx11=False) == SpecifierSet("<2.7")
+
+
 @pytest.mark.parametrize("text", [None, "", "# nothing\n", "{}"])
 def test_user_file_of_nothing(text: str | None) -> None:
     """A file without content changes nothing, and a user's file leaves the packaged one alone."""
@@ -293,8 +384,45 @@ FAULTS = [
         ],
     ),
     (
-        "rules: [{package: a, versions: new, requires: b, reason: c, source: d}]\n",
-        [Fault(where="rules[0].versions", message="Invalid specifier: 'new'")],
+        "rules: [{package: a, versions: new, requires: '=={minor}', reason: c, source: d}]\n",
+        [
+            Fault(where="rules[0].versions", message="Invalid specifier: 'new'"),
+            Fault(
+                where="rules[0].requires",
+                message="not a requirement: Expected package name at the start of dependency "
+                "specifier",
+            ),
+        ],
+    ),
+    (
+        """
+rules:
+  - {package: a, pairs: {0.10: "2.9"}, versions: "", requires: b, source: d, why: c, reason: 3}
+""",
+        [
+            Fault(
+                where="rules[0].why",
+                message="unknown key",
+                hint="expected one of package, versions, pairs, requires, when-present, compiled, "
+                "reason, source",
+            ),
+            Fault(where="rules[0].reason", message="expected a string, found 3"),
+            Fault(where="rules[0].pairs", message="stands in place of versions, not beside it"),
+            Fault(
+                where="rules[0].pairs",
+                message="expected two strings in quotes, found 0.1: '2.9'",
+            ),
+        ],
+    ),
+    (
+        """
+rules: [{package: a, pairs: {new: "2.9"}, requires: b, reason: c, source: d}]
+cxx11-abi: {first: new}
+""",
+        [
+            Fault(where="rules[0].pairs", message="Invalid specifier: '==new.*'"),
+            Fault(where="cxx11-abi.first", message="Invalid version: 'new'"),
+        ],
     ),
 ]
 
@@ -328,6 +456,12 @@ def test_not_yaml() -> None:
             "rules: [{package: a, versions: '>1', requires: '!', reason: c, source: d}]\n",
             "rules[0].requires",
         ),
+        (
+            "rules: [{package: a, versions: '>1', requires: 'b=={pair}', reason: c, source: d}]\n",
+            "rules[0].requires",
+        ),
+        ("rules: [{package: a, pairs: , requires: b, reason: c, source: d}]\n", "rules[0].pairs"),
+        ("cxx11-abi: {first: 2.6}\n", "cxx11-abi.first"),
         ("python: {minors: [3.12]}\n", "python.minors"),
         ("python: {minors: [three]}\n", "python.minors"),
         ("family: {packages: torch}\n", "family.packages"),
