@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import time
 from typing import TYPE_CHECKING, NoReturn, TypeVar
-from urllib.parse import urlsplit
 
 import httpx
 
 from lockforge import __version__
 from lockforge.adapters.cache import Response
+from lockforge.adapters.credentials import Login
 from lockforge.errors import IndexUnavailableError, ProjectNotFoundError
+from lockforge.standards.addresses import hide_secrets, public_address
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Generator, Iterator, Mapping
     from contextlib import AbstractContextManager
+
+    from lockforge.adapters.credentials import Keychain
 
 _Answer = TypeVar("_Answer")
 
@@ -24,7 +27,10 @@ _FIRST_PAUSE = 0.2
 _LONGEST_PAUSE = 5.0
 _RETRIED = frozenset({408, 429, 500, 502, 503, 504})
 _MISSING = frozenset({404, 410})
-_FORBIDDEN = frozenset({401, 403})
+_UNAUTHORIZED = 401
+_FORBIDDEN = 403
+_REFUSED = frozenset({_UNAUTHORIZED, _FORBIDDEN})
+_HEADER = "Authorization"
 _PARTIAL = 206
 _OK = 200
 _NOT_MODIFIED = 304
@@ -33,9 +39,10 @@ _NOT_MODIFIED = 304
 class HttpTransport:
     """Gets what lies at an address; safe to use from several threads."""
 
-    def __init__(self, *, credentials: Mapping[str, tuple[str, str]], connections: int) -> None:
-        self._credentials = credentials
+    def __init__(self, *, keychain: Keychain, connections: int) -> None:
+        self._keychain = keychain
         self._client = httpx.Client(
+            event_hooks={"request": [self._authorize]},
             follow_redirects=True,
             headers={"User-Agent": f"lockforge/{__version__}"},
             limits=httpx.Limits(max_connections=connections, max_keepalive_connections=connections),
@@ -53,10 +60,12 @@ class HttpTransport:
 
         Raises ProjectNotFoundError or IndexUnavailableError.
         """
+        missing = _MISSING | {_FORBIDDEN} if forbidden_means_missing else _MISSING
+        auth = _KeyringAuth(self._keychain, _REFUSED - missing)
 
         def read() -> Response | None:
-            answer = self._client.get(url, headers=dict(headers), auth=self._auth(url))
-            _refuse(answer, missing=forbidden_means_missing)
+            answer = self._client.get(url, headers=dict(headers), auth=auth)
+            _refuse(answer, missing)
             control = answer.headers.get("cache-control", "")
             fresh_for = _max_age(control)
             if answer.status_code == _NOT_MODIFIED:
@@ -64,11 +73,12 @@ class HttpTransport:
             return Response(
                 body=answer.content,
                 content_type=answer.headers.get("content-type", ""),
-                url=_without_credentials(str(answer.url)),
+                url=public_address(str(answer.url)),
                 etag=answer.headers.get("etag"),
                 last_modified=answer.headers.get("last-modified"),
                 fresh_for=fresh_for,
-                storable="no-store" not in control.lower(),
+                storable="no-store" not in control.lower()
+                and not self._keychain.is_repeated_in(answer.content),
             )
 
         return self._attempt(url, read)
@@ -84,7 +94,7 @@ class HttpTransport:
         def read() -> tuple[bytes, int] | None:
             with self._stream(url, headers) as response:
                 if response.status_code != _PARTIAL:
-                    _refuse(response, missing=True)
+                    _refuse(response, _MISSING)
                     return None
                 size = response.headers.get("content-range", "").rpartition("/")[2]
                 return (response.read(), int(size)) if size.isdigit() else None
@@ -99,7 +109,7 @@ class HttpTransport:
 
         def read() -> str:
             with self._stream(url, {"Accept-Encoding": "identity"}) as response:
-                _refuse(response, missing=True)
+                _refuse(response, _MISSING)
                 length = response.headers.get("content-length")
                 return receive(response.iter_bytes(), int(length) if length else None)
 
@@ -108,15 +118,21 @@ class HttpTransport:
     def _stream(
         self, url: str, headers: Mapping[str, str]
     ) -> AbstractContextManager[httpx.Response]:
-        return self._client.stream("GET", url, headers=dict(headers), auth=self._auth(url))
+        auth = _KeyringAuth(self._keychain, _REFUSED)
+        return self._client.stream("GET", url, headers=dict(headers), auth=auth)
 
-    def _auth(self, url: str) -> tuple[str, str] | httpx.Auth | None:
-        # httpx drops the header when a redirect leaves the origin.
+    def _authorize(self, request: httpx.Request) -> None:
+        """Give a request, be it a step of a redirect, what its own origin owns and no more.
+
+        Left alone, httpx keeps the header where a redirect goes from HTTP to HTTPS.
+        """
+        request.headers.pop(_HEADER, None)
         try:
-            parts = urlsplit(url)
+            header = _header(self._keychain, request)
         except ValueError as error:
             raise httpx.InvalidURL(str(error)) from error
-        return self._credentials.get(f"{parts.scheme}://{parts.netloc}")
+        if header:
+            request.headers[_HEADER] = header
 
     def _attempt(self, url: str, read: Callable[[], _Answer]) -> _Answer:
         pause = _FIRST_PAUSE
@@ -126,6 +142,8 @@ class HttpTransport:
                 return read()
             except httpx.HTTPStatusError as error:
                 status = error.response.status_code
+                if status in _REFUSED:
+                    self._refused(url, error)
                 if last or status not in _RETRIED:
                     _unavailable(url, f"the server answers {status}", error)
                 asked = error.response.headers.get("retry-after", "")
@@ -139,26 +157,54 @@ class HttpTransport:
             pause *= 4
         raise AssertionError("the last attempt returns or raises")
 
+    def _refused(self, url: str, error: httpx.HTTPStatusError) -> NoReturn:
+        message, hint = self._keychain.refusal(str(error.response.url), error.response.status_code)
+        raise IndexUnavailableError(message, where=public_address(url), hint=hint) from error
 
-def _refuse(response: httpx.Response, *, missing: bool) -> None:
-    """Raise for a status that is no answer to go on with."""
+
+class _KeyringAuth(httpx.Auth):
+    """Asks once more with what the keyring has, where a server refuses."""
+
+    def __init__(self, keychain: Keychain, statuses: frozenset[int]) -> None:
+        self._keychain = keychain
+        self._statuses = statuses
+
+    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
+        """See httpx.Auth."""
+        response = yield request
+        if response.status_code in self._statuses:
+            asked = response.request
+            self._keychain.ask_keyring(str(asked.url))
+            if _header(self._keychain, asked) != asked.headers.get(_HEADER):
+                yield request
+
+
+def _header(keychain: Keychain, request: httpx.Request) -> str | None:
+    """Say what authorizes a request: what is known of its origin, else what its link states."""
+    if header := keychain.header(str(request.url)):
+        return header
+    url = request.url
+    if url.username or url.password:
+        return Login(user=url.username, password=url.password, source="the link").header
+    return None
+
+
+def _refuse(response: httpx.Response, missing: frozenset[int]) -> None:
+    """Raise for a status that is no answer to go on with; *missing* are those of "not there"."""
     status = response.status_code
-    if status in _MISSING or (missing and status in _FORBIDDEN):
+    if status in missing:
         raise ProjectNotFoundError(
-            f"the server answers {status}", where=_without_credentials(str(response.url))
+            f"the server answers {status}", where=public_address(str(response.url))
         )
     if status not in (_OK, _PARTIAL, _NOT_MODIFIED):
         raise httpx.HTTPStatusError(str(status), request=response.request, response=response)
 
 
 def _unavailable(url: str, message: str, error: Exception) -> NoReturn:
-    status = error.response.status_code if isinstance(error, httpx.HTTPStatusError) else None
     raise IndexUnavailableError(
         message,
-        where=url,
-        hint="give credentials in the url of the index"
-        if status in _FORBIDDEN
-        else "check the address and the network, then try again",
+        where=hide_secrets(url),
+        hint="check the address and the network, then try again",
     ) from error
 
 
@@ -177,8 +223,3 @@ def _max_age(cache_control: str) -> float:
         if name == "max-age" and seconds.isdigit():
             return float(seconds)
     return 0
-
-
-def _without_credentials(url: str) -> str:
-    parts = urlsplit(url)
-    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()

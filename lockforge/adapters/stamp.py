@@ -28,8 +28,11 @@ def _key(arguments: list[str]) -> str | None:
         here = os.getcwd()
     except OSError:
         return None
+    # A stamp is a file, so it holds no credential; none decides what there is to do.
     settings = [
-        f"{key}={value}" for key, value in os.environ.items() if key.startswith("LOCKFORGE_")
+        f"{key}={value}"
+        for key, value in os.environ.items()
+        if key.startswith("LOCKFORGE_") and not key.startswith("LOCKFORGE_INDEX_")
     ]
     return "\x1f".join([here, config_directory(), *arguments, "", *sorted(settings)])
 

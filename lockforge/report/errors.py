@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lockforge.errors import ConfigError
+from lockforge.standards.addresses import hide_secrets
 
 if TYPE_CHECKING:
     from lockforge.errors import LockforgeError
@@ -22,4 +23,5 @@ def render_error(error: LockforgeError) -> str:
                 lines.append(f"    hint: {fault.hint}")
     if error.hint:
         lines.append(f"  hint: {error.hint}")
-    return "\n".join(lines) + "\n"
+    # Addresses come from pages too, and what opens them stands in some.
+    return hide_secrets("\n".join(lines)) + "\n"
