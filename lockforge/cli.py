@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from functools import partial
@@ -16,15 +17,18 @@ from lockforge import __version__
 from lockforge.adapters import stamp
 from lockforge.adapters.directories import cache_directory, config_directory
 from lockforge.adapters.files import TextFiles, write_atomically
-from lockforge.adapters.paths import lock_path, names_in, to_file_url
+from lockforge.adapters.paths import kind_of, lock_path, names_in, path_of, to_file_url
 from lockforge.adapters.terminal import LogProgress, NoProgress, TerminalProgress
 from lockforge.catalog import load_catalog
 from lockforge.commands.lock import LockRequest, current_reasons, lock
 from lockforge.commands.report import report, report_parsed
 from lockforge.errors import LockError, LockforgeError, UsageError
+from lockforge.options import project_options, several
 from lockforge.project.indexes import LocalPaths
-from lockforge.project.load import Files, Loaded, Options, load_project
+from lockforge.project.load import Files, Loaded, load_project
 from lockforge.report.errors import render_error
+from lockforge.resolve.limits import Limits
+from lockforge.standards.addresses import hide_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,6 +37,7 @@ if TYPE_CHECKING:
     from lockforge.catalog import Catalog
     from lockforge.commands.lock import LockOutcome
     from lockforge.ports import Progress, Repository
+    from lockforge.project.options import Options
 
 LOCK_NAME = "pylock.toml"
 _SUCCESS, _DIFFERENT, _USAGE = 0, 1, 2
@@ -51,12 +56,6 @@ _output_option = click.option(
 )
 
 
-def _several(_context: click.Context, _option: click.Parameter, values: object) -> tuple[str, ...]:
-    """Split values at commas: ``--matrix a,b`` and ``--matrix a --matrix b`` are the same."""
-    assert isinstance(values, tuple)
-    return tuple(part.strip() for value in values for part in value.split(",") if part.strip())
-
-
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="lockforge")
 def commands() -> None:
@@ -73,41 +72,7 @@ def commands() -> None:
 @click.argument("requirements", nargs=-1)
 @_project_option
 @_output_option
-@click.option(
-    "--matrix",
-    multiple=True,
-    callback=_several,
-    metavar="ROW,...",
-    help="The rows, such as linux-cu130,win-cpu,mac-cpu.",
-)
-@click.option(
-    "--python",
-    multiple=True,
-    callback=_several,
-    metavar="X.Y,...",
-    help="The Pythons to lock for, such as 3.12.",
-)
-@click.option(
-    "-r",
-    "--requirement",
-    "requirement_files",
-    multiple=True,
-    metavar="FILE",
-    help="Take the requirements from a file instead of from pyproject.toml.",
-)
-@click.option("--extra", multiple=True, callback=_several, help="An extra of the project's own.")
-@click.option("--group", multiple=True, callback=_several, help="A dependency group.")
-@click.option("--index-url", metavar="URL", help="The default index.")
-@click.option("--torch-index", metavar="URL", help="The base of PyTorch's indexes, or a mirror's.")
-@click.option("--channel", help="A channel of PyTorch's indexes: nightly or test.")
-@click.option(
-    "--find-links", multiple=True, metavar="DIR", help="A directory whose wheels are taken."
-)
-@click.option(
-    "--exclude-newer",
-    metavar="DATE",
-    help='Leave out files uploaded later: a date, or a duration such as "7 days".',
-)
+@project_options
 @click.option(
     "--snapshot",
     type=click.Path(file_okay=False, exists=True, path_type=Path),
@@ -119,7 +84,7 @@ def commands() -> None:
 @click.option(
     "--upgrade-package",
     multiple=True,
-    callback=_several,
+    callback=several,
     metavar="NAME,...",
     help="Choose these packages anew.",
 )
@@ -130,19 +95,9 @@ def commands() -> None:
 @click.option("-v", "--verbose", is_flag=True, help="Say what goes on, and why.")
 def lock_command(
     *,
-    requirements: tuple[str, ...],
+    options: Options,
     project: Path,
     output: Path | None,
-    matrix: tuple[str, ...],
-    python: tuple[str, ...],
-    requirement_files: tuple[str, ...],
-    extra: tuple[str, ...],
-    group: tuple[str, ...],
-    index_url: str | None,
-    torch_index: str | None,
-    channel: str | None,
-    find_links: tuple[str, ...],
-    exclude_newer: str | None,
     snapshot: Path | None,
     offline: bool,
     no_download: bool,
@@ -168,22 +123,12 @@ def lock_command(
             "--check changes nothing, so there is nothing to upgrade",
             hint="leave out --check or the upgrade",
         )
-    options = Options(
-        requirements=requirements,
-        requirement_files=requirement_files,
-        matrix=matrix,
-        python=python,
-        index_url=index_url,
-        torch_index=torch_index,
-        channel=channel,
-        find_links=find_links,
-        exclude_newer=exclude_newer,
-        extras=extra,
-        groups=group,
-    )
     files = TextFiles()
     catalog = _catalog(files)
     loaded = _load(project, options, catalog, files)
+    if not quiet:
+        for note in loaded.notes:
+            click.echo(f"note: {hide_secrets(note)}", err=True)
     path = output or project / LOCK_NAME
     request = LockRequest(
         loaded=loaded,
@@ -206,7 +151,8 @@ def lock_command(
             progress=progress,
             opened=opened,
         )
-        outcome = lock(request, repository, catalog, progress)
+        limits = Limits(clock=time.monotonic)
+        outcome = lock(request, repository, catalog, progress, limits)
     _tell(outcome, verbose=verbose)
     matrix_text = ""
     if not quiet:
@@ -218,7 +164,7 @@ def lock_command(
         state = "is unchanged" if outcome.reasons else "is current"
     if not quiet:
         click.echo(f"{matrix_text}{path} {state}")
-    if not loaded.uses_local_files:
+    if not (loaded.uses_local_files or loaded.has_written_credentials):
         files.seen[str(path.absolute())] = outcome.text.encode()
         kept = "" if quiet else f"{matrix_text}{path} is current\n"
         stamp.remember(click.get_current_context().obj, files.seen, kept.encode())
@@ -230,7 +176,7 @@ def _tell(outcome: LockOutcome, *, verbose: bool) -> None:
         for reason in outcome.reasons:
             click.echo(f"locked anew: {reason}", err=True)
     for warning in outcome.warnings:
-        click.echo(f"warning: {warning}", err=True)
+        click.echo(f"warning: {hide_secrets(warning)}", err=True)
 
 
 def _progress(*, quiet: bool, verbose: bool) -> NoProgress | LogProgress | TerminalProgress:
@@ -288,15 +234,23 @@ def _load(root: Path, options: Options, catalog: Catalog, files: TextFiles) -> L
     read = Files(
         pyproject=files.read_toml(pyproject),
         python_version=files.read(root / ".python-version", UsageError),
-        read=lambda path: files.read(Path(path), UsageError),
+        read=partial(_read, files),
         paths=LocalPaths(
             to_url=partial(to_file_url, root),
             to_url_here=partial(to_file_url, Path()),
             names_in=names_in,
         ),
+        kind_of=kind_of,
         where=str(pyproject),
+        environment=os.environ,
     )
     return load_project(options, read, catalog, datetime.now(UTC))  # noqa: TID251
+
+
+def _read(files: TextFiles, place: str) -> str | None:
+    """Read a text at a path or ``file:`` address."""
+    path = path_of(place) if place.startswith("file:") else Path(place)
+    return files.read(path, UsageError)
 
 
 def _repository(
@@ -324,9 +278,11 @@ def _repository(
     from lockforge.adapters.repository import CONNECTIONS, HttpRepository
 
     def connect() -> HttpTransport:
+        from lockforge.adapters.credentials import Keychain, read_netrc
         from lockforge.adapters.http import HttpTransport
 
-        return HttpTransport(credentials=loaded.credentials, connections=CONNECTIONS)
+        keychain = Keychain(loaded.accesses, os.environ, read_netrc(os.environ))
+        return HttpTransport(keychain=keychain, connections=CONNECTIONS)
 
     cache = Cache(Path(cache_directory()))
     client = CachingClient(cache, connect, offline=offline)

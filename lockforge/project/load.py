@@ -2,49 +2,42 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from packaging.requirements import InvalidRequirement, Requirement
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
-from packaging.utils import canonicalize_name
-from packaging.version import InvalidVersion, Version
-
-from lockforge.model.index import Index
-from lockforge.model.project import Policy, Project, ProjectRequirement, RowSettings
-from lockforge.model.release import Metadata
+from lockforge.model.project import Project
+from lockforge.project.dependencies import choose_parts
 from lockforge.project.faults import Faults, nearest
+from lockforge.project.index_options import load_indexes
 from lockforge.project.indexes import (
     CHANNELS,
-    DEFAULT_INDEX,
+    TORCH_NAME,
     Credentials,
     LocalPaths,
-    check_address,
-    find_links_index,
-    parse_indexes,
-    simple_index,
+    check_index_address,
+    index_address,
+    local_name,
     torch_index,
 )
-from lockforge.project.requirements import (
-    RequirementsFile,
-    parse_requirement_text,
-    parse_requirements_file,
-    project_requirements,
-)
-from lockforge.project.rows import build_matrix, choose_pythons, parse_floor, parse_row, parse_rows
-from lockforge.project.times import parse_exclude_newer
-from lockforge.standards.patches import narrowing_clauses
+from lockforge.project.inputs import load_inputs
+from lockforge.project.policy import exclude_newer, load_policy
+from lockforge.project.record import requirement_texts, setting_texts
+from lockforge.project.references import Place, References
+from lockforge.project.requirements import Reader
+from lockforge.project.restrictions import check_overrides
+from lockforge.project.row_settings import load_row_settings
+from lockforge.project.rows import build_matrix, choose_pythons, parse_rows
+from lockforge.project.stated_metadata import load_metadata
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
     from datetime import datetime
 
-    from packaging.utils import NormalizedName
-
     from lockforge.catalog import Catalog
-    from lockforge.model.index import UserIndex
+    from lockforge.model.access import IndexAccess
     from lockforge.model.matrix import Row
-    from lockforge.model.platforms import Floor
+    from lockforge.project.options import Options
+    from lockforge.project.references import Kind
 
 _TABLE = "tool.lockforge"
 _KEYS = (
@@ -52,31 +45,21 @@ _KEYS = (
     "python",
     "align",
     "exclude-newer",
+    "exclude-newer-strict",
     "extras",
     "groups",
+    "constraints",
+    "overrides",
+    "prerelease",
+    "resolution",
+    "only-binary",
+    "no-binary",
     "torch-index",
     "channel",
     "rows",
     "index",
     "metadata",
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
-    """What the command line says; it wins over the files."""
-
-    requirements: tuple[str, ...] = ()
-    requirement_files: tuple[str, ...] = ()
-    matrix: tuple[str, ...] = ()
-    python: tuple[str, ...] = ()
-    index_url: str | None = None
-    torch_index: str | None = None
-    channel: str | None = None
-    find_links: tuple[str, ...] = ()
-    exclude_newer: str | None = None
-    extras: tuple[str, ...] = ()
-    groups: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,9 +70,14 @@ class Files:
     python_version: str | None
     """The text of ``.python-version``."""
     read: Callable[[str], str | None]
+    """The text at a path of the command line or a ``file:`` address; None for no file."""
     paths: LocalPaths
+    kind_of: Callable[[str], Kind | None]
+    """What lies at a ``file:`` address; None for nothing."""
     where: str
     """What to call the document in messages."""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """What ``${NAME}`` in the address of an index stands for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,15 +89,27 @@ class Loaded:
     """What is asked for, as sorted text for the lock."""
     settings: tuple[str, ...]
     """What else decides the result, as sorted text for the lock."""
-    credentials: Mapping[str, tuple[str, str]]
-    """By origin."""
+    accesses: tuple[IndexAccess, ...]
+    """What opens each index, as far as the project says."""
+    notes: tuple[str, ...] = ()
+    """What the user said that nothing is done about."""
+
+    @property
+    def has_written_credentials(self) -> bool:
+        """Whether a file or option holds credentials, which no stamp may repeat."""
+        return any(access.written_out for access in self.accesses)
 
     @property
     def uses_local_files(self) -> bool:
-        """Whether an index is a directory, whose content no stamp covers."""
+        """Whether a directory or file of this machine, whose content no stamp covers, is used."""
         project = self.project
-        indexes = [project.default_index, *(user.index for user in project.user_indexes)]
-        return any(index.url.startswith("file:") for index in indexes)
+        indexes = [*project.torch_indexes.values(), *(user.index for user in project.user_indexes)]
+        urls = [project.default_index.url, *(index.url for index in indexes)]
+        entries = [*project.requirements, *project.overrides]
+        for settings in project.rows.values():
+            entries += [*settings.requirements, *settings.overrides]
+        urls += [entry.requirement.url or "" for entry in entries]
+        return any(url.startswith("file:") for url in urls)
 
 
 def load_project(options: Options, files: Files, catalog: Catalog, now: datetime) -> Loaded:
@@ -118,12 +118,19 @@ def load_project(options: Options, files: Files, catalog: Catalog, now: datetime
     tool = faults.typed(files.pyproject, "tool", dict, "pyproject") or {}
     config = faults.typed(tool, "lockforge", dict, "tool") or {}
     faults.unknown_keys(config, _KEYS, _TABLE)
-    if (align := faults.typed(config, "align", str, _TABLE)) not in {None, "row"}:
-        faults.add(f"{_TABLE}.align", f"unknown alignment {align!r}", 'expected "row"')
+    credentials = Credentials(files.environment)
+    references = References(
+        paths=files.paths, kind_of=files.kind_of, read=files.read, credentials=credentials
+    )
+    reader = Reader(
+        faults=faults,
+        references=references,
+        place=Place(to_url=files.paths.to_url, name="the project's directory"),
+    )
     rows, declared = _load_rows(options, config, catalog, faults)
-    floors, settings = _load_row_settings(config, declared, catalog, faults)
+    floors, settings = load_row_settings(config, declared, catalog, reader)
     metadata = faults.typed(files.pyproject, "project", dict, "pyproject") or {}
-    pythons, limits = choose_pythons(
+    pythons = choose_pythons(
         options.python or faults.strings(config, "python", _TABLE),
         "--python" if options.python else f"{_TABLE}.python",
         python_version_file=files.python_version,
@@ -131,67 +138,83 @@ def load_project(options: Options, files: Files, catalog: Catalog, now: datetime
         catalog=catalog,
         faults=faults,
     )
-    extras = _names(options.extras or faults.strings(config, "extras", _TABLE))
-    groups = _names(options.groups or faults.strings(config, "groups", _TABLE))
-    if options.requirements or options.requirement_files:
-        for option, asked in (("--extra", options.extras), ("--group", options.groups)):
-            if asked:
-                faults.add(
-                    option,
-                    "the requirements are not those of pyproject.toml, which alone has any",
-                    "name what it brings in as requirements too",
-                )
-        extras, groups = [], []
-    requirements, from_files = _load_requirements(options, files, extras, groups, faults)
-    credentials = Credentials()
-    default, user_indexes = _load_indexes(
-        options, config, from_files, files.paths, credentials, faults
+    matrix = build_matrix(rows, pythons.chosen, floors)
+    asked = choose_parts(options, config, files.pyproject, faults)
+    inputs = load_inputs(
+        options,
+        files.pyproject,
+        config,
+        asked,
+        files.read,
+        files.paths.to_url_here,
+        matrix,
+        reader,
     )
+    own = {row.name: settings[row.name] for row in rows if row.name in settings}
+    for name, one in own.items():
+        targets = [target for target in matrix.targets if target.row.name == name]
+        check_overrides(one.overrides, targets, faults)
     base = options.torch_index or faults.typed(config, "torch-index", str, _TABLE)
     if base:
-        check_address(
-            base, faults, "--torch-index" if options.torch_index else f"{_TABLE}.torch-index"
-        )
+        where = "--torch-index" if options.torch_index else f"{_TABLE}.torch-index"
+        check_index_address(base, credentials, faults, where)
+    indexes = load_indexes(
+        options,
+        faults.typed(config, "index", list, _TABLE) or [],
+        inputs.files,
+        {catalog.torch_index, base or catalog.torch_index},
+        paths=files.paths,
+        credentials=credentials,
+        faults=faults,
+    )
     channel = options.channel or faults.typed(config, "channel", str, _TABLE)
     if channel is not None and channel not in CHANNELS:
-        faults.add(f"{_TABLE}.channel", f"unknown channel {channel!r}", nearest(channel, CHANNELS))
-    newer = options.exclude_newer or faults.typed(config, "exclude-newer", str, _TABLE)
-    limit = parse_exclude_newer(newer, now, faults, f"{_TABLE}.exclude-newer") if newer else None
-    stated = _load_metadata(config, faults)
-    if not (requirements or faults or any(one.requirements for one in settings.values())):
+        where = "--channel" if options.channel else f"{_TABLE}.channel"
+        faults.add(where, f"unknown channel {channel!r}", nearest(channel, CHANNELS))
+    policy = load_policy(options, config, inputs.files, now, faults)
+    stated = load_metadata(config, faults)
+    if not (inputs.requirements or faults or any(one.requirements for one in own.values())):
         faults.add(
             "project.dependencies",
             "nothing to lock",
             "name requirements there, with -r FILE, or on the command line",
         )
     faults.raise_if_any(files.where)
-    torch_base = credentials.strip(base or catalog.torch_index)
+    to_url = files.paths.to_url_here if options.torch_index else files.paths.to_url
+    torch_base = index_address(base or catalog.torch_index, credentials, to_url, TORCH_NAME)
     project = Project(
-        requirements=tuple(requirements),
-        requires_python=limits,
-        matrix=build_matrix(rows, pythons, floors),
-        rows={row.name: settings[row.name] for row in rows if row.name in settings},
-        default_index=default,
+        requirements=tuple(inputs.requirements),
+        requires_python=pythons.limits,
+        matrix=matrix,
+        rows=own,
+        default_index=indexes.default,
         torch_indexes={
             row.accelerator.label: torch_index(torch_base, channel, row.accelerator.label)
             for row in rows
         },
-        user_indexes=tuple(user_indexes),
+        user_indexes=indexes.others,
         metadata=stated,
-        policy=Policy(exclude_newer=limit),
-        extras=tuple(extras),
-        groups=tuple(groups),
+        policy=policy,
+        constraints=tuple(inputs.constraints),
+        overrides=tuple(inputs.overrides),
+        extras=tuple(asked.extras),
+        groups=tuple(asked.groups),
+        pythons_derived=pythons.derived,
     )
     return Loaded(
         project=project,
-        requirements=_requirement_texts(project),
-        settings=_setting_texts(project, torch_base, channel, newer),
-        credentials=credentials.by_origin,
+        requirements=requirement_texts(project, references.shown),
+        settings=setting_texts(
+            project,
+            references.shown,
+            references.tree_texts,
+            torch_base=local_name(base or "") or torch_base,
+            channel=channel,
+            exclude_newer=exclude_newer(options, config, faults)[0],
+        ),
+        accesses=tuple(credentials.found),
+        notes=tuple(note for file in inputs.files for note in file.notes) + indexes.notes,
     )
-
-
-def _names(texts: Sequence[str]) -> list[NormalizedName]:
-    return sorted(set(map(canonicalize_name, texts)))
 
 
 def _load_rows(
@@ -208,155 +231,3 @@ def _load_rows(
             "give --matrix linux-cu130,mac-cpu or the like, or set tool.lockforge.matrix",
         )
     return parse_rows(names, catalog, faults, where), {*names, *configured}
-
-
-def _load_row_settings(
-    config: dict[str, Any], declared: set[str], catalog: Catalog, faults: Faults
-) -> tuple[dict[str, Floor], dict[str, RowSettings]]:
-    floors: dict[str, Floor] = {}
-    settings: dict[str, RowSettings] = {}
-    for name, table in (faults.typed(config, "rows", dict, _TABLE) or {}).items():
-        at = f"{_TABLE}.rows.{name}"
-        if name not in declared:
-            faults.add(at, "no such row in the matrix", nearest(name, sorted(declared)))
-            continue
-        if not isinstance(table, dict):
-            faults.add(at, f"expected a table, found {table!r}")
-            continue
-        row = parse_row(name, catalog, Faults(), at)
-        floor_key = row.platform.floor_key if row else None
-        keys = [*([floor_key] if floor_key else []), "dependencies", "exclude"]
-        faults.unknown_keys(table, keys, at)
-        if floor_key and (text := faults.typed(table, floor_key, str, at)):
-            floor = parse_floor(text, faults, f"{at}.{floor_key}")
-            if floor:
-                floors[name] = floor
-        requirements = [
-            entry
-            for number, text in enumerate(faults.strings(table, "dependencies", at))
-            if (entry := parse_requirement_text(text, faults, f"{at}.dependencies[{number}]"))
-        ]
-        settings[name] = RowSettings(
-            requirements=tuple(requirements),
-            exclude=frozenset(map(canonicalize_name, faults.strings(table, "exclude", at))),
-        )
-    return floors, settings
-
-
-def _load_requirements(
-    options: Options,
-    files: Files,
-    extras: Sequence[str],
-    groups: Sequence[str],
-    faults: Faults,
-) -> tuple[list[ProjectRequirement], list[RequirementsFile]]:
-    """Take the command line and requirements files where given, else ``[project]``."""
-    found = [
-        entry
-        for text in options.requirements
-        if (entry := parse_requirement_text(text, faults, "command line"))
-    ]
-    read = [parse_requirements_file(path, files.read, faults) for path in options.requirement_files]
-    for file in read:
-        found += file.requirements
-    if not options.requirements and not options.requirement_files:
-        found = project_requirements(files.pyproject, extras=extras, groups=groups, faults=faults)
-    return found, read
-
-
-def _load_indexes(
-    options: Options,
-    config: dict[str, Any],
-    from_files: Sequence[RequirementsFile],
-    paths: LocalPaths,
-    credentials: Credentials,
-    faults: Faults,
-) -> tuple[Index, list[UserIndex]]:
-    tables = faults.typed(config, "index", list, _TABLE) or []
-    default, user_indexes = parse_indexes(tables, credentials, paths, faults)
-    stated = options.index_url or next((one.index_url for one in from_files if one.index_url), None)
-    if stated is not None and check_address(stated, faults, "--index-url"):
-        default = simple_index("default", stated, credentials, paths.to_url_here)
-    links = [("--find-links", text) for text in options.find_links]
-    links += [("--find-links", text) for one in from_files for text in one.find_links]
-    for where, text in links:
-        index = find_links_index(text, paths, faults, where)
-        if index is not None:
-            user_indexes.append(index)
-    return default or Index(name="pypi", url=DEFAULT_INDEX), user_indexes
-
-
-def _load_metadata(
-    config: dict[str, Any], faults: Faults
-) -> dict[tuple[NormalizedName, str], Metadata]:
-    found: dict[tuple[NormalizedName, str], Metadata] = {}
-    for key, table in (faults.typed(config, "metadata", dict, _TABLE) or {}).items():
-        at = f'{_TABLE}.metadata."{key}"'
-        name, _, version = key.partition("==")
-        try:
-            parsed = Version(version)
-        except InvalidVersion:
-            faults.add(at, "not a pinned name", 'write "flash-attn==2.8.3" or so')
-            continue
-        if not isinstance(table, dict):
-            faults.add(at, f"expected a table, found {table!r}")
-            continue
-        faults.unknown_keys(table, ("requires-dist", "requires-python"), at)
-        requires: list[Requirement] = []
-        for number, text in enumerate(faults.strings(table, "requires-dist", at)):
-            try:
-                requires.append(Requirement(text))
-            except InvalidRequirement as error:
-                where = f"{at}.requires-dist[{number}]"
-                faults.add(where, f"not a requirement: {text!r}: {str(error).splitlines()[0]}")
-        requires_python = faults.typed(table, "requires-python", str, at)
-        try:
-            SpecifierSet(requires_python or "")
-        except InvalidSpecifier:
-            faults.add(f"{at}.requires-python", f"not a version specifier: {requires_python!r}")
-        found[canonicalize_name(name), str(parsed)] = Metadata(
-            version=parsed, requires_python=requires_python, requires_dist=tuple(requires)
-        )
-    return found
-
-
-def _requirement_texts(project: Project) -> tuple[str, ...]:
-    texts = [_text(entry) for entry in project.requirements]
-    for name, settings in project.rows.items():
-        texts += [f"{name}: {_text(entry)}" for entry in settings.requirements]
-    return tuple(sorted(set(texts)))
-
-
-def _text(entry: ProjectRequirement) -> str:
-    text = str(entry.requirement)
-    return f"{text} [{entry.condition}]" if entry.condition else text
-
-
-def _setting_texts(
-    project: Project, torch_base: str, channel: str | None, exclude_newer: str | None
-) -> tuple[str, ...]:
-    texts = [f"default index {project.default_index.url}", f"torch index {torch_base}"]
-    if channel:
-        texts.append(f"channel {channel}")
-    if exclude_newer:
-        texts.append(f"exclude newer {exclude_newer}")
-    for row in project.matrix.rows:
-        if floor := row.platform.floor:
-            texts.append(f"{row.name}: {row.platform.floor_key} {floor[0]}.{floor[1]}")
-        settings = project.rows.get(row.name)
-        texts += (
-            [f"{row.name}: without {name}" for name in sorted(settings.exclude)] if settings else []
-        )
-    for user in project.user_indexes:
-        # A directory is named as the user did: its place on this machine is nobody's business.
-        place = user.index.name if user.index.url.startswith("file:") else user.index.url
-        limit = f" for {', '.join(user.accelerators)}" if user.accelerators else ""
-        texts.append(f"index {place} serves {', '.join(sorted(user.packages))}{limit}")
-    for (name, version), metadata in sorted(project.metadata.items()):
-        requires = ", ".join(sorted(map(str, metadata.requires_dist)))
-        python = f" and Python {metadata.requires_python}" if metadata.requires_python else ""
-        texts.append(f"metadata {name}=={version} requires {requires or 'nothing'}{python}")
-    if project.requires_python is not None:
-        clauses = narrowing_clauses(project.requires_python, project.matrix.pythons)
-        texts += [f"Python {clause}" for clause in clauses]
-    return tuple(sorted(set(texts)))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from lockforge.model.accelerator import Accelerator, is_label
-from lockforge.model.matrix import Matrix, PythonMinor, Row, Target, render_minor
+from lockforge.model.matrix import Matrix, PythonMinor, Row, Target, render_minor, render_python
 from lockforge.model.platforms import ALIASES, PLATFORMS, Floor, parse_platform
 from lockforge.project.faults import nearest
 from lockforge.standards.patches import python_fits
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from lockforge.project.faults import Faults
 
 _FLOOR = re.compile(r"(\d+)(?:\.(\d+))?")
-_PYTHON = re.compile(r"(\d+)\.(\d+)(?:\.\d+)?")
+_PYTHON = re.compile(r"3\.(\d+)(?:\.(\d+))?")
 
 
 def parse_row(name: str, catalog: Catalog, faults: Faults, where: str) -> Row | None:
@@ -92,17 +92,36 @@ def parse_floor(text: str, faults: Faults, where: str) -> Floor | None:
 
 
 def parse_pythons(texts: Sequence[str], faults: Faults, where: str) -> list[PythonMinor]:
-    """Read Python versions; a patch release stands for its minor."""
-    found: list[PythonMinor] = []
+    """Read Python versions; a minor given twice, with another patch release, is a fault."""
+    found: dict[tuple[int, int], PythonMinor] = {}
     for number, text in enumerate(texts):
+        at = f"{where}[{number}]"
         match = _PYTHON.fullmatch(text.strip())
-        if match is None or match[1] != "3":
-            faults.add(
-                f"{where}[{number}]", f"not a Python version: {text!r}", 'expected "3.12" or so'
-            )
+        if match is None:
+            faults.add(at, f"not a Python version: {text!r}", 'expected "3.12" or "3.12.3"')
             continue
-        found.append((int(match[1]), int(match[2])))
-    return list(dict.fromkeys(found))
+        minor = int(match[1])
+        python: PythonMinor = (3, minor) if match[2] is None else (3, minor, int(match[2]))
+        other = found.setdefault((3, minor), python)
+        if other != python:
+            faults.add(
+                at,
+                f"Python {render_minor(python)} is given twice, from {render_python(other)} on "
+                f"and from {render_python(python)} on",
+                "leave the lower of the two",
+            )
+    return list(found.values())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pythons:
+    """The Pythons to lock for."""
+
+    chosen: list[PythonMinor]
+    limits: SpecifierSet | None
+    """What the project itself requires."""
+    derived: bool
+    """Whether they follow from requires-python and the catalogue alone."""
 
 
 def choose_pythons(
@@ -113,10 +132,10 @@ def choose_pythons(
     requires_python: str | None,
     catalog: Catalog,
     faults: Faults,
-) -> tuple[list[PythonMinor], SpecifierSet | None]:
-    """Say which minors to lock for, and what the project itself requires.
+) -> Pythons:
+    """Say which Pythons to lock for, and what the project itself requires.
 
-    What is stated, else the first line of ``.python-version``, else every minor that
+    What is stated, else the minor of the first line of ``.python-version``, else every minor that
     requires-python and the catalogue allow.
     """
     limits: SpecifierSet | None = None
@@ -129,7 +148,9 @@ def choose_pythons(
         pythons = parse_pythons(stated, faults, stated_where)
     elif python_version_file is not None and python_version_file.split():
         stated_where = ".python-version"
-        pythons = parse_pythons(python_version_file.split()[:1], faults, stated_where)
+        named = parse_pythons(python_version_file.split()[:1], faults, stated_where)
+        # It names one interpreter, which is no floor for other hosts.
+        pythons = [(python[0], python[1]) for python in named]
     else:
         allowed = [one for one in catalog.pythons if limits is None or _admits(limits, one)]
         if not allowed:
@@ -139,19 +160,19 @@ def choose_pythons(
                 f"no Python that PyTorch has wheels for ({known}) is in {requires_python!r}",
                 "widen it, or state the Pythons in tool.lockforge.python",
             )
-        return allowed, limits
+        return Pythons(chosen=allowed, limits=limits, derived=True)
     for python in pythons:
         if limits is not None and not _admits(limits, python):
             faults.add(
                 stated_where,
-                f"Python {render_minor(python)} is outside of requires-python {requires_python!r}",
+                f"Python {render_python(python)} is outside of requires-python {requires_python!r}",
                 "change one of the two",
             )
-    return pythons, limits
+    return Pythons(chosen=pythons, limits=limits, derived=False)
 
 
 def _admits(limits: SpecifierSet, minor: PythonMinor) -> bool:
-    """Whether some patch release of *minor* is within *limits*."""
+    """Whether the stated patch release of *minor*, or else some, is within *limits*."""
     return python_fits(str(limits), minor) != "none"
 
 

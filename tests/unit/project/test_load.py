@@ -14,24 +14,33 @@ from packaging.version import Version
 
 from lockforge.catalog import load_catalog
 from lockforge.errors import ConfigError, Fault
+from lockforge.model.access import IndexAccess
 from lockforge.model.index import Index, UserIndex
 from lockforge.model.project import Policy, Project, ProjectRequirement, RowSettings
 from lockforge.model.release import Metadata
-from lockforge.project.indexes import LocalPaths
-from lockforge.project.load import Files, Loaded, Options, load_project
+from lockforge.project.load import Files, Loaded, load_project
+from lockforge.project.options import Options
 from tests.unit.fakes import PYPI, make_matrix, make_row, torch_index
+from tests.unit.project.disk import Disk
 
 NOW = datetime(2026, 11, 15, 8, 30, tzinfo=UTC)
-FOLDERS = {"file:///here/wheels": ("acme-local",)}
+DISK = Disk(
+    {
+        "/here/requirements.txt": "-i https://r.example/simple\n-f wheels\ntorch\ntqdm\n",
+        "/here/wheels/acme_local-1.0-py3-none-any.whl": "",
+        "/here/limits.txt": "numpy<2\n",
+        "/here/overrides.txt": "numpy==1.26.4\n",
+        "/project/wheels/acme-1.0-py3-none-any.whl": "",
+        "/project/libs/zed/pyproject.toml": "[project]\nname = 'Zed'\n",
+        "/elsewhere/acme-1.0-py3-none-any.whl": "",
+    }
+)
 FILES = Files(
     pyproject={},
     python_version=None,
-    read={"requirements.txt": "-i https://r.example/simple\n-f wheels\ntorch\ntqdm\n"}.get,
-    paths=LocalPaths(
-        to_url=lambda text: f"file:///project/{text}",
-        to_url_here=lambda text: f"file:///here/{text}",
-        names_in=FOLDERS.get,
-    ),
+    read=DISK.read,
+    paths=DISK.paths,
+    kind_of=DISK.kind_of,
     where="pyproject.toml",
 )
 SMALL: dict[str, Any] = {
@@ -153,10 +162,18 @@ def test_every_key() -> None:
         extras=(NormalizedName("train"),),
         groups=(NormalizedName("dev"),),
     )
-    assert loaded.credentials == {
-        "https://mirror.example": ("user", "secret"),
-        "https://acme.example": ("token", ""),
-    }
+    assert [one for one in loaded.accesses if one.user is not None] == [
+        IndexAccess(
+            url="https://acme.example/simple", names=("acme",), user="token", written_out=True
+        ),
+        IndexAccess(
+            url="https://mirror.example/whl/",
+            names=("torch",),
+            user="user",
+            password="secret",
+            written_out=True,
+        ),
+    ]
     assert loaded.requirements == (
         "acme-core",
         "linux-cu130: flash-attn",
@@ -295,7 +312,7 @@ FAULTS: list[tuple[dict[str, Any], list[Fault]]] = [
             Fault(
                 where="tool.lockforge.rows.linux-cpu.macos",
                 message="unknown key",
-                hint="expected one of: glibc, dependencies, exclude",
+                hint="expected one of: glibc, dependencies, exclude, constraints, overrides",
             ),
             Fault(
                 where="tool.lockforge.rows.linux-cpu.glibc",
@@ -370,12 +387,12 @@ FAULTS: list[tuple[dict[str, Any], list[Fault]]] = [
         ],
     ),
     (
-        small(align="columns"),
+        small(align="colums"),
         [
             Fault(
                 where="tool.lockforge.align",
-                message="unknown alignment 'columns'",
-                hint='expected "row"',
+                message="unknown value 'colums'",
+                hint="expected one of: row, common",
             )
         ],
     ),
@@ -402,6 +419,7 @@ def test_faults(pyproject: dict[str, Any], expected: list[Fault]) -> None:
         ({"tool": {"lockforge": []}}, {"tool.lockforge"}),
         ({"tool": {"lockforge": {"matrix": "linux-cpu"}}}, {"tool.lockforge.matrix"}),
         (small(rows=[]), {"tool.lockforge.rows"}),
+        (small(rows={"linux-cpu": 3}), {"tool.lockforge.rows.linux-cpu"}),
         (small(index={}), {"tool.lockforge.index"}),
         (small(metadata=[]), {"tool.lockforge.metadata"}),
         (small(python="3.12"), {"tool.lockforge.python"}),
@@ -467,6 +485,20 @@ OTHER = [
     ),
     small(rows={"linux-cpu": {"glibc": "2.34"}}),
     small(rows={"linux-cpu": {"exclude": ["torchaudio"]}}),
+    small(constraints=["numpy<2"]),
+    small(overrides=["numpy<2"]),
+    small(overrides=["zed @ libs/zed"]),
+    small(rows={"linux-cpu": {"constraints": ["numpy<2"]}}),
+    small(rows={"linux-cpu": {"overrides": ["numpy<2"]}}),
+    small(prerelease="allow"),
+    small(prerelease="disallow"),
+    small(resolution="lowest"),
+    small(resolution="lowest-direct"),
+    small(align="common"),
+    small(only_binary=["torch"]),
+    small(only_binary=[":all:"]),
+    small(no_binary=["torch"]),
+    small(exclude_newer="2026-11-02", exclude_newer_strict=True),
     small(metadata={"a==1": {"requires-dist": ["torch"]}}),
     small(metadata={"a==1": {"requires-dist": []}}),
     small(metadata={"a==1": {"requires-dist": [], "requires-python": ">=3.9"}}),
@@ -507,3 +539,243 @@ def test_order_does_not_matter() -> None:
     assert turned.requirements == straight.requirements
     assert turned.settings == straight.settings
     assert turned.project.matrix == straight.project.matrix
+
+
+def test_the_defaults_are_no_settings() -> None:
+    """To write down what holds anyway changes no lock."""
+    stated = small(
+        prerelease="if-necessary",
+        resolution="highest",
+        align="row",
+        constraints=[],
+        overrides=[],
+        only_binary=[":none:"],
+        no_binary=[],
+        exclude_newer_strict=False,
+    )
+    assert load(stated).settings == load(SMALL).settings
+    # Without a limit there is nothing to be strict about.
+    assert load(small(exclude_newer_strict=True)).settings == load(SMALL).settings
+
+
+RESTRICTED = small(
+    constraints=["scipy<2 ; sys_platform == 'linux'", "NumPy<2"],
+    overrides=["acme[fast] @ ./wheels/acme-1.0-py3-none-any.whl", "numpy==1.26.4"],
+    rows={"linux-cpu": {"constraints": ["pillow<12"], "overrides": ["tqdm==4"]}},
+    prerelease="allow",
+    resolution="lowest-direct",
+    align="common",
+    only_binary=["Foo_bar", "a"],
+    no_binary=["b"],
+    exclude_newer="2026-11-01",
+    exclude_newer_strict=True,
+)
+
+
+def test_restrictions() -> None:
+    """Constraints and overrides of all rows and of one keep where they were said."""
+    project = load(RESTRICTED).project
+    at = "tool.lockforge"
+    assert project.constraints == (
+        requirement("scipy<2 ; sys_platform == 'linux'", f"{at}.constraints[0]"),
+        requirement("NumPy<2", f"{at}.constraints[1]"),
+    )
+    assert project.overrides == (
+        requirement(
+            "acme[fast] @ file:///project/wheels/acme-1.0-py3-none-any.whl", f"{at}.overrides[0]"
+        ),
+        requirement("numpy==1.26.4", f"{at}.overrides[1]"),
+    )
+    assert project.rows == {
+        "linux-cpu": RowSettings(
+            constraints=(requirement("pillow<12", f"{at}.rows.linux-cpu.constraints[0]"),),
+            overrides=(requirement("tqdm==4", f"{at}.rows.linux-cpu.overrides[0]"),),
+        )
+    }
+
+
+def test_what_a_lock_records_of_restrictions() -> None:
+    assert set(load(RESTRICTED).settings) - set(load(SMALL).settings) == {
+        'constraint scipy<2; sys_platform == "linux"',
+        "constraint NumPy<2",
+        "override acme[fast] @ wheels/acme-1.0-py3-none-any.whl",
+        "override numpy==1.26.4",
+        "linux-cpu: constraint pillow<12",
+        "linux-cpu: override tqdm==4",
+        "prerelease allow",
+        "resolution lowest-direct",
+        "align common",
+        "only-binary foo-bar",
+        "only-binary a",
+        "no-binary b",
+        "exclude newer 2026-11-01",
+        "exclude newer strict",
+    }
+
+
+def test_restrictions_of_the_command_line() -> None:
+    """Constraints add up; an override there takes the place of the configured one."""
+    options = Options(constraint_files=("limits.txt",), override_files=("overrides.txt",))
+    project = load(
+        small(constraints=["scipy<2"], overrides=["NumPy==2", "tqdm==4"]), options
+    ).project
+    assert [(str(one.requirement), one.where) for one in project.constraints] == [
+        ("scipy<2", "tool.lockforge.constraints[0]"),
+        ("numpy<2", "limits.txt, line 1"),
+    ]
+    assert [(str(one.requirement), one.where) for one in project.overrides] == [
+        ("numpy==1.26.4", "overrides.txt, line 1"),
+        ("tqdm==4", "tool.lockforge.overrides[1]"),
+    ]
+
+
+def test_faults_of_restrictions() -> None:
+    """Each list is judged on its own, a row's for that row."""
+    with pytest.raises(ConfigError) as caught:
+        load(
+            small(
+                constraints=["a[x]", "b @ ./wheels/acme-1.0-py3-none-any.whl", "!"],
+                overrides=["numpy==1", "numpy==2", 3],
+                rows={
+                    "linux-cpu": {
+                        "constraints": ["c @ https://host.example/c-1.0.tar.gz"],
+                        "overrides": [
+                            "scipy==1; sys_platform == 'win32'",
+                            "scipy==2",
+                            "scipy==3; sys_platform == 'linux'",
+                            # One that all rows share may be another in one row.
+                            "numpy==3",
+                        ],
+                    }
+                },
+            ),
+            Options(constraint_files=("missing.txt",), override_files=("missing.txt",)),
+        )
+    assert sorted(fault.where for fault in caught.value.faults) == [
+        "missing.txt",
+        "missing.txt",
+        "tool.lockforge.constraints[0]",
+        "tool.lockforge.constraints[1]",
+        "tool.lockforge.constraints[2]",
+        "tool.lockforge.overrides[1]",
+        "tool.lockforge.overrides[2]",
+        "tool.lockforge.rows.linux-cpu.constraints[0]",
+        "tool.lockforge.rows.linux-cpu.overrides[2]",
+    ]
+
+
+ACME = "acme-1.0-py3-none-any.whl"
+
+
+def test_direct_references() -> None:
+    """Wherever one is stated, it is relative to that place, and shown relative to the project."""
+    pyproject = small(rows={"linux-cpu": {"dependencies": ["zed @ libs/zed"]}})
+    pyproject["project"] = {
+        "name": "app",
+        "dependencies": [f"acme @ wheels/{ACME}"],
+        "optional-dependencies": {"more": [f"acme @ ../elsewhere/{ACME}"]},
+    }
+    pyproject["dependency-groups"] = {"dev": ["zed @ ./libs/zed"]}
+    loaded = load(pyproject, Options(extras=("more",), groups=("dev",)))
+    assert {one.requirement.url for one in loaded.project.requirements} == {
+        f"file:///project/wheels/{ACME}",
+        f"file:///elsewhere/{ACME}",
+        "file:///project/libs/zed",
+    }
+    assert loaded.requirements == (
+        f"acme @ ../elsewhere/{ACME} ['more' in extras]",
+        f"acme @ wheels/{ACME}",
+        "linux-cpu: zed @ libs/zed",
+        "zed @ libs/zed ['dev' in dependency_groups]",
+    )
+    assert loaded.uses_local_files
+
+
+def test_direct_references_of_the_command_line() -> None:
+    """They are relative to the current directory; an editable one is recorded as such."""
+    options = Options(
+        requirements=(f"../project/wheels/{ACME}", f"https://u:p@host.example/{ACME}?key=k"),
+        editables=("../project/libs/zed[fast]",),
+    )
+    loaded = load(SMALL, options)
+    assert loaded.project.requirements == (
+        requirement(f"acme @ file:///project/wheels/{ACME}", "command line"),
+        requirement(f"acme @ https://host.example/{ACME}?key=k", "command line"),
+        replace(requirement("zed[fast] @ file:///project/libs/zed", "--editable"), editable=True),
+    )
+    assert loaded.requirements == (
+        f"acme @ https://host.example/{ACME}",
+        f"acme @ wheels/{ACME}",
+        "zed[fast] @ libs/zed",
+    )
+    assert "editable zed" in loaded.settings
+
+
+@pytest.mark.parametrize(
+    ("pyproject", "local"),
+    [
+        (SMALL, False),
+        (small(overrides=["zed @ libs/zed"]), True),
+        (small(rows={"linux-cpu": {"overrides": ["zed @ libs/zed"]}}), True),
+        (small(rows={"linux-cpu": {"dependencies": ["zed @ libs/zed"]}}), True),
+        (small(overrides=[f"acme @ https://host.example/{ACME}"]), False),
+    ],
+)
+def test_local_files(pyproject: dict[str, Any], *, local: bool) -> None:
+    """Whatever brings a file of this machine in is told, since it may change unseen."""
+    assert load(pyproject).uses_local_files is local
+
+
+def test_pythons_that_nobody_stated() -> None:
+    derived = load(small(python=[])).project
+    stated = load(SMALL).project
+    from_file = load(small(python=[]), python_version="3.12\n").project
+    assert [one.pythons_derived for one in (derived, stated, from_file)] == [True, False, False]
+
+
+def test_patch_release() -> None:
+    """A stated patch release is where the Target begins."""
+    project = load(small(python=["3.12.3", "3.13"])).project
+    assert [target.python for target in project.matrix.targets] == [(3, 12, 3), (3, 13)]
+    project = load(SMALL, Options(python=("3.11.9",))).project
+    assert [target.python for target in project.matrix.targets] == [(3, 11, 9)]
+
+
+def test_extras_and_groups_add_up() -> None:
+    """Those of the command line come beside those of the file."""
+    pyproject = {
+        **FULL,
+        "project": {
+            **FULL["project"],
+            "optional-dependencies": {"train": ["tqdm"], "eval": ["evaluate"]},
+        },
+        "dependency-groups": {"dev": ["pytest"], "docs": ["sphinx"]},
+    }
+    project = load(pyproject, Options(extras=("eval",), groups=("docs",))).project
+    assert (project.extras, project.groups) == (("eval", "train"), ("dev", "docs"))
+    project = load(pyproject, Options(all_extras=True, no_default_groups=True)).project
+    assert (project.extras, project.groups) == (("eval", "train"), ())
+
+
+def test_an_extra_named_like_an_accelerator_among_all() -> None:
+    pyproject = {
+        **SMALL,
+        "project": {"optional-dependencies": {"cu130": ["triton"], "train": ["tqdm"]}},
+    }
+    with pytest.raises(ConfigError) as caught:
+        load(pyproject, Options(all_extras=True))
+    assert [fault.where for fault in caught.value.faults] == ["project.optional-dependencies.cu130"]
+
+
+def test_notes() -> None:
+    """What a file says and is not used is passed on."""
+    text = (
+        "--extra-index-url https://download.pytorch.org/whl/cu130\n"
+        f"torch==2.9 --hash=sha256:{'0' * 64}\n"
+    )
+    disk = Disk({"/here/pins.txt": text})
+    files = replace(FILES, pyproject=SMALL, read=disk.read)
+    options = Options(requirement_files=("pins.txt",))
+    loaded = load_project(options, files, load_catalog(), NOW)
+    assert [note.partition(": ")[0] for note in loaded.notes] == ["pins.txt", "pins.txt, line 1"]
+    assert load(SMALL).notes == ()

@@ -149,17 +149,33 @@ def test_floor(text: str, expected: tuple[int, int] | None) -> None:
 
 
 def test_pythons() -> None:
-    """A patch release stands for its minor; what is no Python 3 is a fault."""
+    """A patch release is kept, the first too; what is no Python 3 is a fault."""
     faults = Faults()
-    texts = ["3.12", "3.11.4", " 3.12.1 ", "2.7", "3", "three", "4.0"]
-    assert parse_pythons(texts, faults, "--python") == [(3, 12), (3, 11)]
+    texts = ["3.12", "3.11.4", " 3.13.0 ", "3.12", "2.7", "3", "three", "4.0"]
+    assert parse_pythons(texts, faults, "--python") == [(3, 12), (3, 11, 4), (3, 13, 0)]
     assert gathered(faults) == tuple(
         Fault(
             where=f"--python[{place}]",
             message=f"not a Python version: {texts[place]!r}",
-            hint='expected "3.12" or so',
+            hint='expected "3.12" or "3.12.3"',
         )
-        for place in (3, 4, 5, 6)
+        for place in (4, 5, 6, 7)
+    )
+
+
+@pytest.mark.parametrize(
+    ("texts", "message"),
+    [
+        (["3.12", "3.12.3"], "Python 3.12 is given twice, from 3.12 on and from 3.12.3 on"),
+        (["3.12.5", "3.12.3"], "Python 3.12 is given twice, from 3.12.5 on and from 3.12.3 on"),
+    ],
+)
+def test_a_minor_given_twice(texts: list[str], message: str) -> None:
+    """Two patch releases of one minor cannot both be where it begins."""
+    faults = Faults()
+    parse_pythons(texts, faults, "tool.lockforge.python")
+    assert gathered(faults) == (
+        Fault(where="tool.lockforge.python[1]", message=message, hint="leave the lower of the two"),
     )
 
 
@@ -167,7 +183,10 @@ CHOICES: list[tuple[list[str], str | None, str | None, list[PythonMinor]]] = [
     # stated, .python-version, requires-python, the Pythons
     (["3.12"], "3.11", ">=3.10", [(3, 12)]),
     (["3.13", "3.12"], None, None, [(3, 13), (3, 12)]),
+    (["3.12.3"], None, ">=3.12.3", [(3, 12, 3)]),
+    (["3.12"], None, ">=3.12.4", [(3, 12)]),
     ([], "3.11\n", ">=3.10", [(3, 11)]),
+    # It names one interpreter, which is no floor.
     ([], "3.11.9\n3.12\n", None, [(3, 11)]),
     ([], "\n", ">=3.13", [(3, 13), (3, 14)]),
     ([], None, ">=3.12", [(3, 12), (3, 13), (3, 14)]),
@@ -190,7 +209,7 @@ def test_choice_of_pythons(
 ) -> None:
     """What is stated, else .python-version, else what requires-python and the catalogue allow."""
     faults = Faults()
-    pythons, limits = choose_pythons(
+    pythons = choose_pythons(
         stated,
         "tool.lockforge.python",
         python_version_file=file,
@@ -198,8 +217,9 @@ def test_choice_of_pythons(
         catalog=CATALOG,
         faults=faults,
     )
-    assert pythons == expected
-    assert str(limits or "") == ",".join(sorted((requires_python or "").split(",")))
+    assert pythons.chosen == expected
+    assert pythons.derived is not bool(stated or (file and file.strip()))
+    assert str(pythons.limits or "") == ",".join(sorted((requires_python or "").split(",")))
     assert gathered(faults) == ()
 
 
@@ -213,6 +233,16 @@ def test_choice_of_pythons(
             Fault(
                 where="tool.lockforge.python",
                 message="Python 3.11 is outside of requires-python '>=3.12'",
+                hint="change one of the two",
+            ),
+        ),
+        (
+            ["3.12.3"],
+            None,
+            ">=3.12.4",
+            Fault(
+                where="tool.lockforge.python",
+                message="Python 3.12.3 is outside of requires-python '>=3.12.4'",
                 hint="change one of the two",
             ),
         ),
@@ -233,7 +263,7 @@ def test_choice_of_pythons(
             Fault(
                 where=".python-version[0]",
                 message="not a Python version: 'pypy'",
-                hint='expected "3.12" or so',
+                hint='expected "3.12" or "3.12.3"',
             ),
         ),
         (
