@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from packaging.utils import NormalizedName
@@ -26,6 +26,8 @@ class Pin:
     """What the Target leaves open, as a lock marker; empty when it is always installed."""
     requires_python: str | None = None
     """Kept only where it excludes some patch releases of the Target's Python minor."""
+    editable: bool = False
+    """Whether it is a directory to be installed in place."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
@@ -54,6 +56,8 @@ class Resolution:
     pins: tuple[Pin, ...]
     edges: tuple[Edge, ...]
     additions: tuple[Addition, ...] = ()
+    rounds: int = field(default=0, compare=False)
+    """What the search took, for those who measure."""
 
     def pin(self, name: str) -> Pin | None:
         return next((pin for pin in self.pins if pin.name == name), None)
@@ -75,6 +79,41 @@ class Cause:
     requirement: str
     parent: str | None
     """``name version``, or None for the project."""
+    kind: Literal["requirement", "constraint", "override"] = "requirement"
+    where: str = ""
+    """Key path, or file and line, of what the project itself states."""
+    reason: str = ""
+    """Why lockforge added it; empty for what the project or metadata states."""
+    via: tuple[Cause, ...] = ()
+    """What brought the parent in, from a requirement of the project down."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TagGap:
+    """Wheels of one version, none of which suits a Target."""
+
+    version: str
+    """Public: its wheels may bear several labels."""
+    pythons: tuple[str, ...]
+    """Python tags of the wheels; of those for the platform where there are some."""
+    platforms: tuple[str, ...]
+    """Platform tags of the same wheels."""
+    missing: str
+    """What no wheel is for: a Python tag, or a platform by name."""
+    floor: str = ""
+    """The floor with which there would be a wheel, such as ``glibc 2.34``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """Why a version, or one file of it, is of no use to a Target."""
+
+    version: str
+    filename: str = ""
+    """Set for a file that was tried, and refused for its own metadata."""
+    reason: str
+    setting: str = ""
+    """The table of the project's configuration that would make up for it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,18 +129,67 @@ class Offer:
     """Versions with a file for the Target, newest first."""
     newest: str | None = None
     """The newest version with any file."""
-    pythons: tuple[str, ...] = ()
-    """Python tags of the wheels of the newest version."""
-    platforms: tuple[str, ...] = ()
-    """Platform tags of the wheels of the newest version."""
-    refused: tuple[str, ...] = ()
-    """Reasons files of otherwise matching versions were refused, without repetition."""
+    prereleases: tuple[str, ...] = ()
+    """Versions that would do, newest first, were pre-releases not ruled out."""
+    gaps: tuple[TagGap, ...] = ()
+    """Of the newest version and of those asked for, newest first."""
+    refused: tuple[Refusal, ...] = ()
+    """Of versions asked for, newest first, without repetition."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effort:
+    """How much was tried before giving up."""
+
+    rounds: int
+    seconds: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suggestion:
+    """One change with which a Target was solved."""
+
+    kind: Literal["pin", "python", "row", "exclude"]
+    subject: str
+    """The requirement, Python, row or package name it is about."""
+    replaces: str = ""
+    """The requirement that a pin takes the place of, as the project has it."""
+    where: str = ""
+    """Key path, or file and line, of that requirement."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """Why one Target has no solution."""
+    """Why one Target has no solution, or none was found."""
 
     target: Target
     causes: tuple[Cause, ...]
+    """Of the conflict; where the search was given up, of the last one it met."""
     offers: tuple[Offer, ...]
+    gave_up: Effort | None = None
+    """Set when a limit ended the search, which proves nothing."""
+    suggestion: Suggestion | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Misalignment:
+    """A package of the family of which the rows have no version in common."""
+
+    name: NormalizedName
+    offers: tuple[tuple[str, tuple[str, ...]], ...]
+    """By row, in canonical order: the public versions it has, newest first."""
+    blocking: tuple[str, ...]
+    """The rows without each of which the others would have a version in common."""
+    required: bool
+    """Whether the project itself asks for it, and not only another package."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What solving a Matrix gives: a Resolution for each Target, or the failures."""
+
+    resolutions: tuple[Resolution, ...]
+    failures: tuple[Failure, ...] = ()
+    left_out: tuple[Failure, ...] = ()
+    """Of Pythons that nobody stated, which the platforms of these Targets are not locked for."""
+    misalignments: tuple[Misalignment, ...] = ()

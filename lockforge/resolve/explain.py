@@ -2,153 +2,134 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections import deque
+from operator import attrgetter
+from typing import TYPE_CHECKING, TypeAlias
 
-from lockforge.errors import ProjectNotFoundError
-from lockforge.model.resolution import Cause, Failure, Offer
-from lockforge.resolve.admit import Refused, judge
-from lockforge.standards.filenames import parse_sdist_name, parse_wheel_name
+from lockforge.model.resolution import Cause, Failure
+from lockforge.resolve.offers import find_offers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Mapping, Sequence
 
     from packaging.utils import NormalizedName
     from packaging.version import Version
     from resolvelib.structs import RequirementInformation
 
-    from lockforge.model.index import Index
     from lockforge.model.matrix import Target
-    from lockforge.model.release import Listing
+    from lockforge.model.resolution import Effort
+    from lockforge.resolve.demands import Demands
     from lockforge.resolve.finder import Finder
-    from lockforge.resolve.need import Candidate, Need
+    from lockforge.resolve.need import Candidate, Identifier, Need
+
+    Information: TypeAlias = RequirementInformation[Need, Candidate]
+    Chains: TypeAlias = Mapping[tuple[Identifier, Version], tuple[Cause, ...]]
 
 
 def explain(
-    causes: Iterable[RequirementInformation[Need, Candidate]], target: Target, finder: Finder
+    causes: Iterable[Information],
+    target: Target,
+    demands: Demands,
+    finder: Finder,
+    asked: Iterable[tuple[Candidate, Sequence[Need]]],
+    *,
+    gave_up: Effort | None = None,
 ) -> Failure:
-    """Describe why *target* has no solution."""
-    found: dict[tuple[str, str], Cause] = {}
-    asked: dict[NormalizedName, list[Need]] = {}
-    for cause in causes:
-        parent = None if cause.parent is None else str(cause.parent)
-        found[cause.requirement.text, parent or ""] = Cause(
-            requirement=cause.requirement.text, parent=parent
-        )
-        asked.setdefault(cause.requirement.name, []).append(cause.requirement)
+    """Describe why *target* has no solution; *asked* is what the candidates tried require."""
+    conflict = _in_order(_without_echoes(list(causes)))
+    needs: dict[NormalizedName, list[Need]] = {}
+    for one in conflict:
+        needs.setdefault(one.requirement.name, []).append(one.requirement)
+    chains = _find_chains(demands.needs, asked, target)
+    described = [_describe(one.requirement, one.parent, target, chains) for one in conflict]
+    for name in sorted(needs):
+        for limit in demands.constraints.get(name, ()):
+            needs[name].append(limit)
+            described.append(_describe(limit, None, target, chains))
+    parents = {one.parent.name for one in conflict if one.parent is not None}
     return Failure(
         target=target,
-        causes=tuple(found[key] for key in sorted(found)),
-        offers=tuple(
-            offer for name in sorted(asked) for offer in _offers(name, asked[name], target, finder)
-        ),
+        causes=tuple(dict.fromkeys(described)),
+        offers=find_offers(needs, parents - needs.keys(), target, finder),
+        gave_up=gave_up,
     )
 
 
-def _offers(
-    name: NormalizedName, needs: list[Need], target: Target, finder: Finder
-) -> Iterator[Offer]:
-    """Describe what each index of the package's route has of it."""
-    route = finder.route(name, target.row)
-    candidates = finder.candidates(name, target)
-    exact = any(need.is_exact for need in needs)
-    for index in (route.index, route.fallback):
-        if index is None:
-            continue
-        try:
-            listing = finder.repository.listing(index, name)
-        except ProjectNotFoundError:
-            yield Offer(project=name, index_name=index.name, index_url=index.url, found=False)
-            continue
-        usable = tuple(
-            str(one.version)
-            for one in candidates
-            # PEP 592: a yanked file is for those who pin its version exactly.
-            if one.index == index and (exact or one.file.yanked is None)
-        )
-        yield _offer(
-            name,
-            index,
-            listing,
-            usable,
-            _refusals(listing, needs, target, finder, family=route.family),
-        )
+def _without_echoes(causes: Sequence[Information]) -> list[Information]:
+    """Leave out that extras require their own package, where there is more to say of it."""
+    told = {one.requirement.name for one in causes if not _is_echo(one.requirement, one.parent)}
+    return [
+        one
+        for one in causes
+        if not _is_echo(one.requirement, one.parent) or one.requirement.name not in told
+    ]
 
 
-def _offer(
-    name: NormalizedName,
-    index: Index,
-    listing: Listing,
-    usable: tuple[str, ...],
-    refused: list[str],
-) -> Offer:
-    newest = max(_versions(listing), default=None)
-    pythons, platforms = _tags(listing, newest)
-    return Offer(
-        project=name,
-        index_name=index.name,
-        index_url=index.url,
-        found=True,
-        usable=usable,
-        newest=None if newest is None else str(newest),
-        pythons=pythons,
-        platforms=platforms,
-        refused=tuple(refused),
+def _is_echo(need: Need, parent: Candidate | None) -> bool:
+    return parent is not None and parent.name == need.name
+
+
+def _in_order(causes: Sequence[Information]) -> list[Information]:
+    """Sort by package, then by who asks: the project first, then each package, newest first."""
+    newest_first = sorted(
+        (one for one in causes if one.parent is not None),
+        key=attrgetter("parent.version"),
+        reverse=True,
+    )
+    own = [one for one in causes if one.parent is None]
+    return sorted(
+        [*sorted(own, key=attrgetter("requirement.text")), *newest_first],
+        key=lambda one: (one.requirement.name, one.parent.identifier if one.parent else ""),
     )
 
 
-def _refusals(
-    listing: Listing, needs: list[Need], target: Target, finder: Finder, *, family: bool
-) -> list[str]:
-    """Say why files of matching versions were refused: in one line the wheels of a version."""
-    found: list[str] = []
-    exact = any(need.is_exact for need in needs)
-    refused: dict[Version, list[Refused]] = {}
-    yanked: dict[Version, str] = {}
-    usable: set[Version] = set()
-    for judged in judge(listing, target, family=family, exclude_newer=finder.exclude_newer):
-        if not all(need.admits(judged.version) for need in needs):
-            continue
-        if isinstance(judged, Refused):
-            refused.setdefault(judged.version, []).append(judged)
-        elif judged.file.yanked is not None and not exact:
-            yanked[judged.version] = judged.file.yanked
-        else:
-            usable.add(judged.version)
-    for version in sorted({*refused, *yanked} - usable, reverse=True):
-        if version in yanked:
-            found.append(f"{version}: yanked: {yanked[version] or 'no reason given'}")
-            continue
-        reasons = dict.fromkeys(one.reason for one in refused[version] if not one.by_tags)
-        found += [f"{version}: {reason}" for reason in reasons]
-        if not reasons:
-            pythons, platforms = _tags(listing, version)
-            found.append(
-                f"{version}: wheels for Pythons {', '.join(pythons)} "
-                f"and platforms {', '.join(platforms)} only"
-            )
-    for file in listing.files:
-        if reason := finder.refusals.get((file.url, target.python)):
-            found.append(f"{file.filename}: {reason}")
-    return found
+def _find_chains(
+    roots: Sequence[Need], asked: Iterable[tuple[Candidate, Sequence[Need]]], target: Target
+) -> dict[tuple[Identifier, Version], tuple[Cause, ...]]:
+    """Find the shortest way from the project to each candidate that was tried.
+
+    The states of the search are gone by now, but every requirement it met is remembered.
+    """
+    tried: dict[Identifier, list[tuple[Candidate, Sequence[Need]]]] = {}
+    for candidate, needs in asked:
+        tried.setdefault(candidate.identifier, []).append((candidate, needs))
+    for found in tried.values():
+        found.sort(key=lambda pair: (pair[0].version, pair[0].file.filename), reverse=True)
+    chains: dict[tuple[Identifier, Version], tuple[Cause, ...]] = {}
+    waiting: deque[tuple[Candidate | None, Sequence[Need]]] = deque([(None, roots)])
+    while waiting:
+        parent, needs = waiting.popleft()
+        for need in needs:
+            if need.only_limits or _is_echo(need, parent):
+                continue
+            for candidate, further in tried.get(need.identifier, ()):
+                key = (candidate.identifier, candidate.version)
+                if key not in chains and need.admits(candidate.version):
+                    link = _describe(need, parent, target, {})
+                    chains[key] = (*_chain(parent, chains), link)
+                    waiting.append((candidate, further))
+    return chains
 
 
-def _versions(listing: Listing) -> set[Version]:
-    versions = set()
-    for file in listing.files:
-        if wheel := parse_wheel_name(file.filename):
-            versions.add(wheel.version)
-        elif sdist := parse_sdist_name(file.filename):
-            versions.add(sdist[1])
-    return versions
+def _chain(parent: Candidate | None, chains: Chains) -> tuple[Cause, ...]:
+    return () if parent is None else chains.get((parent.identifier, parent.version), ())
 
 
-def _tags(listing: Listing, version: Version | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """List the Python and platform tags of the wheels of one version, sorted."""
-    pythons, platforms = set(), set()
-    for file in listing.files:
-        wheel = parse_wheel_name(file.filename)
-        if wheel and wheel.version == version:
-            python, _, platform = wheel.triple.split("-")
-            pythons.update(python.split("."))
-            platforms.update(platform.split("."))
-    return tuple(sorted(pythons)), tuple(sorted(platforms))
+def _describe(need: Need, parent: Candidate | None, target: Target, chains: Chains) -> Cause:
+    if need.kind == "constraint":
+        return Cause(requirement=need.text, parent=None, kind=need.kind, where=need.where)
+    return Cause(
+        requirement=need.text,
+        parent=None if parent is None else _name(parent, target),
+        kind=need.kind,
+        where=need.where,
+        reason=need.addition.reason if need.addition else "",
+        via=_chain(parent, chains),
+    )
+
+
+def _name(candidate: Candidate, target: Target) -> str:
+    """Name a candidate without the label of the row, so that rows can fail alike."""
+    version = candidate.version
+    own = version.local == target.row.accelerator.label
+    return f"{candidate.identifier} {version.public if own else version}"
