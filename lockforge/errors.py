@@ -12,6 +12,7 @@
         HashMismatchError           bytes that are not the announced ones
         MissingHashError            a file that nobody states a sha256 for
       MetadataError                 core metadata that cannot be read or trusted
+        NeedsBuildError             what only a build of the sdist would tell
       NoSolutionError               rows without a solution, all of them together
       SolverLimitError              gave up; proves nothing
       LockError                     an existing lock
@@ -118,6 +119,12 @@ class MetadataError(LockforgeError):
 
     code = "metadata"
     exit_status = 5
+
+
+class NeedsBuildError(MetadataError):
+    """Only a build of the sdist would tell what it requires, and a lock never runs one."""
+
+    code = "needs-build"
 
 
 class NoSolutionError(LockforgeError):

@@ -8,10 +8,12 @@ import zipfile
 from typing import TYPE_CHECKING
 
 from lockforge.adapters.paths import path_of, project_of
+from lockforge.adapters.source_tree import read_source_tree
 from lockforge.errors import (
     IndexUnavailableError,
     MalformedResponseError,
     MetadataError,
+    NeedsBuildError,
     ProjectNotFoundError,
 )
 from lockforge.model.release import DistributionFile, Listing
@@ -67,24 +69,40 @@ def read_metadata_member(wheel: zipfile.ZipFile, *, where: str) -> str:
 
 
 def read_sdist_metadata(path: Path, *, where: str) -> Metadata:
-    """Read the PKG-INFO at the top of an sdist; raises MetadataError where it cannot be trusted."""
+    """Read the PKG-INFO at the top of an sdist.
+
+    Raises NeedsBuildError where it cannot be trusted, and MetadataError for a damaged file.
+    """
     try:
-        with tarfile.open(path) as archive:
-            for member in archive:
-                if member.name.count("/") == 1 and member.name.endswith("/PKG-INFO"):
-                    file = archive.extractfile(member)
-                    if file is not None:
-                        text = file.read().decode("utf-8", errors="replace")
-                        return parse_sdist_metadata(text, where=where)
-    except (OSError, tarfile.TarError) as error:
+        text = _zipped_info(path) if path.suffix == ".zip" else _tarred_info(path)
+    except (OSError, EOFError, tarfile.TarError, zipfile.BadZipFile) as error:
         raise MetadataError(
             f"the sdist cannot be read: {error}", where=where, hint="replace the file"
         ) from error
-    raise MetadataError(
-        "the sdist has no PKG-INFO",
-        where=where,
-        hint="state its requirements in [tool.lockforge.metadata]",
-    )
+    if text is None:
+        raise NeedsBuildError(
+            "the sdist has no PKG-INFO, and a lock never runs a build to make one",
+            where=where,
+            hint="state its requirements in [tool.lockforge.metadata]",
+        )
+    return parse_sdist_metadata(text.decode("utf-8", errors="replace"), where=where)
+
+
+def _tarred_info(path: Path) -> bytes | None:
+    with tarfile.open(path) as archive:
+        for member in archive:
+            if _is_info(member.name) and (file := archive.extractfile(member)) is not None:
+                return file.read()
+    return None
+
+
+def _zipped_info(path: Path) -> bytes | None:
+    with zipfile.ZipFile(path) as archive:
+        return next((archive.read(name) for name in archive.namelist() if _is_info(name)), None)
+
+
+def _is_info(name: str) -> bool:
+    return name.count("/") == 1 and name.endswith("/PKG-INFO")
 
 
 class DirectoryRepository:
@@ -150,9 +168,15 @@ class DirectoryRepository:
 
     def metadata(self, index: Index, file: DistributionFile) -> Metadata:
         if file.url not in self._metadata:
-            read = read_wheel_metadata if file.is_wheel else read_sdist_metadata
-            self._metadata[file.url] = read(path_of(file.url), where=file.filename)
+            self._metadata[file.url] = self._read(file, path_of(file.url))
         return self._metadata[file.url]
+
+    @staticmethod
+    def _read(file: DistributionFile, path: Path) -> Metadata:
+        if file.source_tree:
+            return read_source_tree(path).metadata
+        read = read_wheel_metadata if file.is_wheel else read_sdist_metadata
+        return read(path, where=file.filename)
 
     def has_metadata(self, index: Index, file: DistributionFile) -> bool:
         return True

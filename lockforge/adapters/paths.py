@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
 from lockforge.standards.filenames import parse_sdist_name, parse_wheel_name
@@ -44,6 +44,14 @@ def names_in(url: str) -> tuple[str, ...] | None:
         return None
     found = {project_of(path.name) for path in folder.iterdir()}
     return tuple(sorted(name for name in found if name is not None))
+
+
+def kind_of(url: str) -> Literal["file", "directory"] | None:
+    """Say what lies at a ``file:`` address; None for nothing."""
+    path = path_of(url)
+    if path.is_dir():
+        return "directory"
+    return "file" if path.is_file() else None
 
 
 def lock_path(root: Path, url: str) -> tuple[str, bool]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lockforge.adapters.direct import direct_listing
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -15,7 +17,10 @@ if TYPE_CHECKING:
 
 
 class RoutedRepository:
-    """Sends ``file:`` indexes to one repository and all others to another."""
+    """Sends ``file:`` indexes to one repository and all others to another.
+
+    A direct reference says itself what it lists.
+    """
 
     def __init__(self, local: Repository, remote: Repository) -> None:
         self._local = local
@@ -25,6 +30,8 @@ class RoutedRepository:
         return self._local if index.url.startswith("file:") else self._remote
 
     def listing(self, index: Index, project: NormalizedName) -> Listing:
+        if index.layout == "direct":
+            return direct_listing(index, project)
         return self._of(index).listing(index, project)
 
     def metadata(self, index: Index, file: DistributionFile) -> Metadata:
@@ -42,6 +49,10 @@ class RoutedRepository:
         metadata: Iterable[tuple[Index, DistributionFile]],
     ) -> bool:
         return self._remote.prefetch(
-            [pair for pair in listings if self._of(pair[0]) is self._remote],
+            [
+                (index, project)
+                for index, project in listings
+                if self._of(index) is self._remote and index.layout != "direct"
+            ],
             [pair for pair in metadata if self._of(pair[0]) is self._remote],
         )

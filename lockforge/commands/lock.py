@@ -4,30 +4,33 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit, urlunsplit
 
 from packaging.utils import canonicalize_name
 
-from lockforge.errors import MissingHashError, NoSolutionError, UsageError
+from lockforge.errors import MissingHashError, NoSolutionError, SolverLimitError, UsageError
 from lockforge.lockfile.freshness import stale_reasons
+from lockforge.lockfile.notes import notes_of
 from lockforge.lockfile.previous import known_files, preferences
 from lockforge.merge.merge import merge
 from lockforge.merge.verify import verify
 from lockforge.model.lock import LockedFile
-from lockforge.report.failure import render_failures
+from lockforge.model.matrix import Matrix
+from lockforge.report.failure import render_failures, render_misalignments
 from lockforge.resolve.finder import Finder
+from lockforge.resolve.limits import ROUNDS_ONLY, Limits
 from lockforge.resolve.matrix import solve_matrix
-from lockforge.standards.pylock import parse_pylock, refuse_conflicts, render_pylock
+from lockforge.standards.addresses import public_address
+from lockforge.standards.pylock import locked_rows, parse_pylock, refuse_conflicts, render_pylock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from packaging.pylock import PackageSdist, PackageWheel, Pylock
+    from packaging.pylock import PackageArchive, PackageSdist, PackageWheel, Pylock
 
     from lockforge.catalog import Catalog
     from lockforge.model.project import Project
     from lockforge.model.release import DistributionFile
-    from lockforge.model.resolution import Pin, Resolution
+    from lockforge.model.resolution import Failure, Outcome, Pin, Resolution
     from lockforge.ports import Progress, Repository
     from lockforge.project.load import Loaded
 
@@ -82,16 +85,21 @@ def _stale_reasons(request: LockRequest, pylock: Pylock, data: dict[str, Any]) -
 
 
 def lock(
-    request: LockRequest, repository: Repository, catalog: Catalog, progress: Progress
+    request: LockRequest,
+    repository: Repository,
+    catalog: Catalog,
+    progress: Progress,
+    limits: Limits = ROUNDS_ONLY,
 ) -> LockOutcome:
     """Make the lock, or give back the one that is there while it follows from the project.
 
-    Raises NoSolutionError for all rows without a solution, MissingHashError for all files without
-    a hash, and whatever the indexes raise.
+    Raises NoSolutionError for all rows without a solution or SolverLimitError for all that were
+    given up, MissingHashError for all files without a hash, and whatever the indexes raise.
     """
     project = request.loaded.project
     reasons: tuple[str, ...] = ("an upgrade was asked for",)
     previous: Pylock | None = None
+    warnings: list[str] = []
     if request.previous is None:
         reasons = ("there is no lock yet",)
     elif request.upgrade:
@@ -103,13 +111,19 @@ def lock(
         if not stale and not request.upgrade_packages:
             return LockOutcome(text=request.previous, pylock=previous, data=data, reasons=())
         reasons = stale or reasons
-    resolutions, warnings = _solve(request, project, catalog, repository, previous, progress)
+        if not locked_rows(data, where=request.where):
+            warnings.append(
+                f"{request.where} was made by {previous.created_by}: its versions are kept where "
+                "they fit, and the file becomes lockforge's"
+            )
+    outcome, told = _solve(request, project, catalog, repository, previous, progress, limits)
     moving = frozenset(map(canonicalize_name, request.upgrade_packages))
     files = known_files(previous, moving=moving) if previous else {}
-    resolutions = _complete(resolutions, files, repository, progress)
-    text, pylock, data = _render(request, project, catalog, resolutions)
+    resolutions = _complete(outcome.resolutions, files, repository, progress)
+    outcome = replace(outcome, resolutions=tuple(resolutions))
+    text, pylock, data = _render(request, project, catalog, outcome)
     return LockOutcome(
-        text=text, pylock=pylock, data=data, reasons=reasons, warnings=tuple(warnings)
+        text=text, pylock=pylock, data=data, reasons=reasons, warnings=(*warnings, *told)
     )
 
 
@@ -132,27 +146,44 @@ def _solve(
     repository: Repository,
     previous: Pylock | None,
     progress: Progress,
-) -> tuple[list[Resolution], list[str]]:
-    """Solve all rows; gives the resolutions and the warnings."""
+    limits: Limits,
+) -> tuple[Outcome, list[str]]:
+    """Solve all rows; gives the outcome and the warnings."""
     moving = frozenset(map(canonicalize_name, request.upgrade_packages))
     preferred = {
         target: preferences(previous, target, moving=moving) if previous else {}
         for target in project.matrix.targets
     }
     finder = Finder(project, catalog, repository, preferred)
-    resolutions, failures = solve_matrix(project, finder, preferred, progress)
-    if failures:
+    outcome = solve_matrix(project, finder, preferred, progress, limits)
+    if outcome.failures:
+        raise _no_solution(outcome.failures)
+    if unaligned := [one for one in outcome.misalignments if one.required]:
         raise NoSolutionError(
-            render_failures(failures),
-            failures=failures,
-            hint="relax one of the requirements named above, or take the row out of the matrix",
+            render_misalignments(unaligned),
+            failures=unaligned,
+            hint='take a row out of the matrix, or set align = "row" to let the rows differ',
         )
-    return resolutions, finder.passed_over(resolutions)
+    return outcome, [*finder.passed_over(outcome.resolutions), *finder.warnings()]
+
+
+def _no_solution(failures: Sequence[Failure]) -> NoSolutionError | SolverLimitError:
+    """Make one error of all failures; only where every search was given up nothing is proved."""
+    text = render_failures(failures)
+    if all(failure.gave_up for failure in failures):
+        return SolverLimitError(
+            text, hint="pin some of the packages that conflict, to narrow the search"
+        )
+    return NoSolutionError(
+        text,
+        failures=failures,
+        hint="relax one of the requirements named above, or take the row out of the matrix",
+    )
 
 
 def _complete(
     resolutions: Sequence[Resolution],
-    known: Mapping[tuple[str, str], PackageWheel | PackageSdist],
+    known: Mapping[tuple[str, str], PackageArchive | PackageWheel | PackageSdist],
     repository: Repository,
     progress: Progress,
 ) -> list[Resolution]:
@@ -164,10 +195,11 @@ def _complete(
     found: dict[tuple[str, str], DistributionFile] = {}
 
     def complete(pin: Pin) -> Pin:
-        key = (pin.index.url.rstrip("/"), pin.file.filename)
+        place = public_address(pin.file.url) if pin.index.layout == "direct" else pin.index.url
+        key = (place.rstrip("/"), pin.file.filename)
         if key not in found:
             found[key] = file = _kept(pin.file, known.get(key))
-            if file.sha256 is None:
+            if file.sha256 is None and not file.source_tree:
                 progress.stage(f"hashing {file.filename}")
                 try:
                     digest = repository.sha256(pin.index, file)
@@ -186,7 +218,9 @@ def _complete(
     return completed
 
 
-def _kept(file: DistributionFile, known: PackageWheel | PackageSdist | None) -> DistributionFile:
+def _kept(
+    file: DistributionFile, known: PackageArchive | PackageWheel | PackageSdist | None
+) -> DistributionFile:
     """Keep the address and hash that the previous lock has, whatever the page says now."""
     if known is None or known.url is None:
         return file
@@ -211,28 +245,25 @@ def _raise_missing(
 
 
 def _render(
-    request: LockRequest, project: Project, catalog: Catalog, resolutions: Sequence[Resolution]
+    request: LockRequest, project: Project, catalog: Catalog, outcome: Outcome
 ) -> tuple[str, Pylock, dict[str, Any]]:
-    notes: list[str] = []
+    resolutions = outcome.resolutions
+    notes = notes_of(project, outcome, catalog)
 
     def locate(file: DistributionFile) -> LockedFile:
-        assert file.sha256 is not None
         if not file.url.startswith("file:"):
             return LockedFile(
-                name=file.filename, sha256=file.sha256, url=_public(file.url), size=file.size
+                name=file.filename, sha256=file.sha256, url=public_address(file.url), size=file.size
             )
         path, inside = request.local_path(file.url)
         if not inside:
             notes.append(f"not portable: {path} is outside of the project")
         return LockedFile(name=file.filename, sha256=file.sha256, path=path, size=file.size)
 
-    if not any(catalog.is_family(pin.name) for one in resolutions for pin in one.pins):
-        notes.append(
-            "no row needs a package of the PyTorch family: accelerators make no difference"
-        )
     lock_ = merge(
-        project.matrix,
+        Matrix(targets=tuple(one.target for one in resolutions)),
         resolutions,
+        asked=project.matrix,
         catalog=catalog,
         locate=locate,
         requires_python=project.requires_python,
@@ -240,7 +271,10 @@ def _render(
         groups=project.groups,
         requirements=request.loaded.requirements,
         settings=request.loaded.settings,
-        torch_indexes={label: index.url for label, index in project.torch_indexes.items()},
+        torch_indexes={
+            label: index.name if index.url.startswith("file:") else index.url
+            for label, index in project.torch_indexes.items()
+        },
     )
     # Files are located while merging, so the notes are complete only now.
     text = render_pylock(replace(lock_, notes=tuple(sorted(set(notes)))))
@@ -249,9 +283,3 @@ def _render(
         text, resolutions, extras=project.extras, groups=project.groups, shared=shared
     )
     return text, pylock, data
-
-
-def _public(url: str) -> str:
-    """Leave out what a signed or personal address carries beside the place itself."""
-    parts = urlsplit(url)
-    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], query=""))

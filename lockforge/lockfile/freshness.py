@@ -9,7 +9,7 @@ from lockforge.model.accelerator import names_accelerator
 from lockforge.model.matrix import parse_minor
 from lockforge.standards.digest import row_digest
 from lockforge.standards.pylock import locked_rows
-from lockforge.standards.selection import covered_patches, select
+from lockforge.standards.selection import covered_patches, identity, select
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,7 +65,7 @@ def _row_reasons(rows: dict[str, LockedRow], matrix: Matrix) -> list[str]:
         locked = rows.get(row.name)
         if locked is None:
             continue
-        pythons = tuple(map(parse_minor, locked.pythons))
+        pythons = tuple(sorted(map(parse_minor, (*locked.pythons, *locked.left_out))))
         if pythons != matrix.pythons_of(row):
             reasons.append(f"row {row.name!r} is locked for Python {', '.join(locked.pythons)}")
     return reasons
@@ -98,9 +98,10 @@ def _hashes(
     """Give the hashes of all files that hosts of a row install with one Python."""
     groups = lock.dependency_groups or ()
     return {
-        source.hashes["sha256"]  # type: ignore[union-attr]
+        sha256
         for patch in covered_patches(lock, platform, python, extras=extras, groups=groups)
         for _, source in select(
             lock, platform, python, extras=extras, groups=groups, patch=patch
         ).values()
+        if (sha256 := identity(source)[1]) is not None
     }

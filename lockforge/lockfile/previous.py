@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from packaging.pylock import PackageSdist, PackageWheel
+from packaging.pylock import PackageArchive, PackageSdist, PackageWheel
 
 from lockforge.errors import LockSelectionError
 from lockforge.model.accelerator import names_accelerator
 from lockforge.model.resolution import Preferred
-from lockforge.standards.selection import covered_patches, select
+from lockforge.standards.selection import covered_patches, identity, select
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -78,8 +78,10 @@ def _own(lock: Pylock, target: Target) -> dict[str, Preferred]:
 
 def known_files(
     lock: Pylock, *, moving: Collection[str]
-) -> dict[tuple[str, str], PackageWheel | PackageSdist]:
+) -> dict[tuple[str, str], PackageArchive | PackageWheel | PackageSdist]:
     """Give the lock's files by (index, file name), which with the hash is what a file is.
+
+    A direct reference is its own index.
 
     Those of names in *moving* are taken anew, as their pages have them now.
     """
@@ -88,4 +90,8 @@ def known_files(
         for package in lock.packages
         if package.index is not None and package.name not in moving
         for file in (*(package.wheels or ()), *((package.sdist,) if package.sdist else ()))
+    } | {
+        (package.archive.url, str(identity(package.archive)[0])): package.archive
+        for package in lock.packages
+        if package.archive is not None and package.archive.url and package.name not in moving
     }

@@ -9,11 +9,11 @@ from packaging.specifiers import SpecifierSet
 from lockforge.merge.rows import locked_row
 from lockforge.merge.selector import Selector
 from lockforge.model.lock import Dependency, Lock, LockedFile, LockedPackage
-from lockforge.model.matrix import render_minor
+from lockforge.model.matrix import render_minor, render_python
 from lockforge.standards.environment import decided_environment
 from lockforge.standards.filenames import parse_wheel_name
 from lockforge.standards.markers import Atom, Node, conjoin, disjoin, join, render
-from lockforge.standards.patches import narrowing_clauses, python_fits
+from lockforge.standards.patches import lowest_patch, narrowing_clauses, python_fits
 from lockforge.standards.tags import tag_ranks
 
 if TYPE_CHECKING:
@@ -31,6 +31,8 @@ class _Entry:
 
     def __init__(self, pin: Pin) -> None:
         self.name, self.version, self.index = pin.name, pin.version, pin.index
+        self.is_direct = pin.index.layout == "direct"
+        self.is_tree = pin.file.source_tree
         self.pins: dict[Target, Pin] = {}
         self._by_environment: dict[tuple[str, PythonMinor], str] = {}
 
@@ -81,6 +83,7 @@ def merge(
     matrix: Matrix,
     resolutions: Sequence[Resolution],
     *,
+    asked: Matrix,
     catalog: Catalog,
     locate: Callable[[DistributionFile], LockedFile],
     requires_python: SpecifierSet | None,
@@ -90,7 +93,10 @@ def merge(
     settings: Iterable[str],
     torch_indexes: Mapping[str, str],
 ) -> Lock:
-    """Merge one Resolution per Target of *matrix*; *locate* says where a file is to be found."""
+    """Merge one Resolution per Target of *matrix*; *locate* says where a file is to be found.
+
+    *asked* is the Matrix before Pythons were left out of it.
+    """
     places = {target: place for place, target in enumerate(matrix.targets)}
     resolutions = sorted(resolutions, key=lambda one: places[one.target])
     selector = Selector(matrix)
@@ -101,7 +107,7 @@ def merge(
     }
     required = {one.target: _required(one) for one in resolutions}
     packages = [_package(entry, markers, entries, owners, required, locate) for entry in entries]
-    packages.sort(key=lambda one: (one.name, one.version, one.index or "", one.marker))
+    packages.sort(key=lambda one: (one.name, one.version or "", one.index or "", one.marker))
     labels = {row.accelerator.extra for row in matrix.rows if selector.needs_extra(row)}
     return Lock(
         environments=_environments(matrix),
@@ -118,6 +124,11 @@ def merge(
                 catalog=catalog,
                 locate=locate,
                 index=torch_indexes[row.accelerator.label],
+                left_out=[
+                    python
+                    for python in asked.pythons_of(row)
+                    if python not in matrix.pythons_of(row)
+                ],
             )
             for row in matrix.rows
         ),
@@ -176,8 +187,10 @@ def _package(
     locate: Callable[[DistributionFile], LockedFile],
 ) -> LockedPackage:
     files = {pin.file.filename: pin.file for pin in entry.pins.values()}
-    wheels = [locate(file) for name, file in sorted(files.items()) if file.is_wheel]
-    sdists = [locate(file) for name, file in sorted(files.items()) if not file.is_wheel]
+    located = {name: locate(file) for name, file in sorted(files.items())}
+    direct = next(iter(located.values())) if entry.is_direct else None
+    wheels = [] if direct else [one for name, one in located.items() if files[name].is_wheel]
+    sdists = [] if direct else [one for name, one in located.items() if not files[name].is_wheel]
     children: dict[str, dict[_Entry, set[Target]]] = {}
     for target in entry.pins:
         for name in required[target].get(entry.name, ()):
@@ -186,7 +199,7 @@ def _package(
     limits = {pin.requires_python for pin in entry.pins.values()} - {None}
     return LockedPackage(
         name=entry.name,
-        version=str(entry.version),
+        version=None if entry.is_tree else str(entry.version),
         index=_index_url(entry),
         marker=markers[entry],
         requires_python=",".join(sorted(filter(None, limits))) or None,
@@ -204,6 +217,9 @@ def _package(
         ),
         wheels=tuple(wheels),
         sdist=sdists[0] if sdists else None,
+        archive=None if entry.is_tree else direct,
+        directory=direct if entry.is_tree else None,
+        editable=any(pin.editable for pin in entry.pins.values()),
     )
 
 
@@ -220,7 +236,7 @@ def _is_everywhere(parent: _Entry, children: Mapping[_Entry, AbstractSet[Target]
 
 def _index_url(entry: _Entry) -> str | None:
     url = entry.index.url
-    return None if url.startswith("file:") else url.rstrip("/")
+    return None if url.startswith("file:") or entry.is_direct else url.rstrip("/")
 
 
 def _dependency(
@@ -234,11 +250,12 @@ def _dependency(
     twins = [entry for entry in entries if entry.name == child.name and entry is not child]
     version = index = None
     if twins:
-        version = str(child.version)
-        twins = [entry for entry in twins if entry.version == child.version]
+        version = None if child.is_tree else str(child.version)
+        twins = [entry for entry in twins if version is None or entry.version == child.version]
     if twins:
         index = _index_url(child)
-        twins = [entry for entry in twins if entry.index.url == child.index.url]
+        # What has no index has no key that its twins lack.
+        twins = [entry for entry in twins if index is None or entry.index.url == child.index.url]
     marker = markers[child] or None if twins or not everywhere else None
     return Dependency(name=child.name, version=version, index=index, marker=marker)
 
@@ -295,11 +312,17 @@ def _requires_python(
 ) -> str:
     """Say which Pythons the lock really covers; minors have no gap but what is excluded here."""
     first, last = pythons[0], pythons[-1]
-    clauses = [f">={render_minor(first)}", f"<{last[0]}.{last[1] + 1}"]
+    clauses = [f">={render_python(first)}", f"<{last[0]}.{last[1] + 1}"]
+    covered = {python[:2] for python in pythons}
     clauses += [
         f"!={first[0]}.{minor}.*"
         for minor in range(first[1], last[1])
-        if (first[0], minor) not in pythons
+        if (first[0], minor) not in covered
+    ]
+    clauses += [
+        f"!={render_minor(python)}.{patch}"
+        for python in pythons[1:]
+        for patch in range(lowest_patch(python))
     ]
     if stated is not None:
         clauses += narrowing_clauses(stated, pythons)

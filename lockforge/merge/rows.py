@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lockforge.model.lock import LockedFile, LockedRow
-from lockforge.model.matrix import render_minor
+from lockforge.model.matrix import render_python
 from lockforge.standards.digest import row_digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from lockforge.catalog import Catalog
-    from lockforge.model.matrix import Row
+    from lockforge.model.matrix import PythonMinor, Row
     from lockforge.model.release import DistributionFile
     from lockforge.model.resolution import Resolution
 
@@ -25,6 +25,7 @@ def locked_row(
     catalog: Catalog,
     locate: Callable[[DistributionFile], LockedFile],
     index: str,
+    left_out: Sequence[PythonMinor],
 ) -> LockedRow:
     """Gather the facts of *row* from its Resolutions, one per Python."""
     files = {pin.file.filename: locate(pin.file) for one in resolutions for pin in one.pins}
@@ -38,15 +39,16 @@ def locked_row(
         name=row.name,
         platform=row.platform.name,
         accelerator=row.accelerator.label,
-        pythons=tuple(render_minor(one.target.python) for one in resolutions),
+        pythons=tuple(render_python(one.target.python) for one in resolutions),
+        left_out=tuple(map(render_python, left_out)),
         floor=f"{row.platform.floor_key} {floor[0]}.{floor[1]}" if floor else None,
         extra=row.accelerator.extra if needs_extra else None,
         torch=", ".join(str(version) for version in sorted(torches)) or None,
         index=index,
         packages=len({pin.name for one in resolutions for pin in one.pins}),
-        digest=row_digest(file.sha256 for file in files.values()),
+        digest=row_digest(file.sha256 for file in files.values() if file.sha256 is not None),
         size=sum(file.size or 0 for file in files.values()),
-        unsized=sum(file.size is None for file in files.values()),
+        unsized=sum(file.size is None and file.sha256 is not None for file in files.values()),
         min_driver=catalog.driver_floor(row.accelerator, row.platform) if torches else None,
         gpu_architectures=built.architectures if built else (),
         gpu_ptx=built.ptx if built else (),

@@ -8,7 +8,7 @@ only ever ask for an extra, so the entries of both apply, and two torches are an
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from packaging.markers import Marker
 from packaging.specifiers import SpecifierSet
@@ -17,14 +17,17 @@ from lockforge.errors import LockSelectionError, ProofError
 from lockforge.standards.environment import host_environment
 from lockforge.standards.patches import deciding_patches
 from lockforge.standards.pylock import parse_pylock
-from lockforge.standards.selection import select
+from lockforge.standards.selection import identity, select
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from packaging.pylock import Pylock
+    from packaging.version import Version
 
     from lockforge.model.resolution import Pin, Resolution
+
+_Identity: TypeAlias = "tuple[Version | None, str | None, str | None]"
 
 _REPORT = "this is a fault of lockforge; please report it with the command and the project's files"
 
@@ -75,10 +78,8 @@ def _verify_target(
             "extras": frozenset(extras),
             "dependency_groups": frozenset(groups),
         }
-        expected: dict[str, tuple[str, str, str | None]] = {
-            pin.name: (str(pin.version), pin.file.filename, pin.file.sha256)
-            for pin in resolution.pins
-            if _holds(pin, environment)
+        expected: dict[str, _Identity] = {
+            pin.name: _identity(pin) for pin in resolution.pins if _holds(pin, environment)
         }
         try:
             selected = select(
@@ -93,8 +94,8 @@ def _verify_target(
             raise ProofError(
                 f"the lock does not serve {target.id}: {error.message}", hint=_REPORT
             ) from error
-        found: dict[str, tuple[str, str, str | None]] = {
-            name: (str(package.version), source.filename, source.hashes["sha256"])  # type: ignore[union-attr]
+        found: dict[str, _Identity] = {
+            name: (package.version, *identity(source))
             for name, (package, source) in selected.items()
         }
         if found != expected:
@@ -131,6 +132,12 @@ def _patches(lock: Pylock, resolution: Resolution) -> tuple[int, ...]:
             hint="choose versions that admit more patch releases, or widen requires-python",
         )
     return covered
+
+
+def _identity(pin: Pin) -> _Identity:
+    if pin.file.source_tree:
+        return None, None, None
+    return pin.version, pin.file.filename, pin.file.sha256
 
 
 def _holds(pin: Pin, environment: dict[str, str | frozenset[str]]) -> bool:

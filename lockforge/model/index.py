@@ -38,9 +38,16 @@ class UserIndex:
 
     def routes(self, name: str, accelerator: str) -> bool:
         """Whether *name* comes from here in rows of *accelerator*."""
-        if self.accelerators and accelerator not in self.accelerators:
-            return False
-        return any(fnmatch.fnmatchcase(name, pattern) for pattern in self.packages)
+        return self._holds_for(accelerator) and any(
+            fnmatch.fnmatchcase(name, pattern) for pattern in self.packages
+        )
+
+    def is_open(self, accelerator: str) -> bool:
+        """Whether it serves, in rows of *accelerator*, what no route names."""
+        return not self.packages and self._holds_for(accelerator)
+
+    def _holds_for(self, accelerator: str) -> bool:
+        return not self.accelerators or accelerator in self.accelerators
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,4 +58,18 @@ class Route:
     fallback: Index | None = None
     """Serves the versions that *index* has no file of; only for names the catalogue lists."""
     family: bool = False
-    """Whether files must be of the row's accelerator."""
+    """Whether files must be of the row's accelerator, as the family's on PyTorch's own index."""
+    labelled: bool = False
+    """Whether local versions may say what a wheel was built for, as on a user's index."""
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether the project names the file or directory itself."""
+        return self.index.layout == "direct"
+
+    @property
+    def is_untimed(self) -> bool:
+        """Whether its files are the user's own choice or own files, which no page can date."""
+        return self.is_direct or (
+            self.index.layout == "flat" and self.index.url.startswith("file:")
+        )

@@ -19,7 +19,8 @@ class LockedFile:
     """One file by its name, location and content; exactly one of *url* and *path* is set."""
 
     name: str
-    sha256: str
+    sha256: str | None
+    """None for a directory alone, which has no bytes of its own."""
     url: str | None = None
     path: str | None = None
     size: int | None = None
@@ -40,9 +41,10 @@ class LockedPackage:
     """One ``[[packages]]`` entry."""
 
     name: NormalizedName
-    version: str
+    version: str | None
+    """None for a directory, whose version may change with what is in it (PEP 751)."""
     index: str | None
-    """None for files of a directory, which no installer can ask."""
+    """None for a direct reference, and for files of a directory, which no installer can ask."""
     marker: str
     """Empty when the entry is for every environment of the lock."""
     requires_python: str | None
@@ -50,6 +52,12 @@ class LockedPackage:
     wheels: tuple[LockedFile, ...]
     """Sorted by name."""
     sdist: LockedFile | None
+    archive: LockedFile | None = None
+    """The wheel or sdist of a direct reference, which then is the only source."""
+    directory: LockedFile | None = None
+    """The source tree of a direct reference, which then is the only source."""
+    editable: bool = False
+    """Whether *directory* is to be installed in place."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +68,8 @@ class LockedRow:
     platform: str
     accelerator: str
     pythons: tuple[str, ...]
+    left_out: tuple[str, ...] = ()
+    """Pythons that nobody stated, and that the row could not be locked for."""
     floor: str | None
     """``glibc 2.28``, ``macos 14.0``, or None."""
     extra: str | None

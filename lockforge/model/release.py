@@ -28,6 +28,8 @@ class DistributionFile:
     """In bytes."""
     upload_time: str | None = None
     """RFC 3339, as the index writes it."""
+    source_tree: bool = False
+    """Whether it is a directory with a project in it, named as its sdist would be."""
 
     @property
     def is_wheel(self) -> bool:

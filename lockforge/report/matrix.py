@@ -11,17 +11,18 @@ from typing import TYPE_CHECKING, Any
 from lockforge.model.accelerator import names_accelerator
 from lockforge.model.matrix import parse_minor
 from lockforge.standards.pylock import locked_rows, required_name
-from lockforge.standards.selection import covered_patches, select
+from lockforge.standards.selection import covered_patches, identity, select
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from packaging.pylock import Pylock
+    from packaging.pylock import Package, Pylock
     from packaging.version import Version
 
     from lockforge.catalog import Catalog
     from lockforge.model.lock import LockedRow
     from lockforge.model.matrix import PythonMinor
+    from lockforge.standards.selection import Source
 
 WIDTH = 100
 """Columns a line keeps within, except where one word is longer."""
@@ -43,6 +44,8 @@ class MatrixReport:
     gaps: tuple[tuple[str, tuple[str, ...]], ...]
     """A requirement of the project that some rows do not have, with those rows."""
     additions: tuple[str, ...]
+    built: tuple[tuple[str, tuple[str, ...]], ...]
+    """What an installer has to build, with the rows."""
     notes: tuple[str, ...]
     family: frozenset[str]
     """The packages of the PyTorch family among them."""
@@ -55,6 +58,7 @@ def matrix_report(
     rows = locked_rows(data, where=where)
     own_extras = [extra for extra in lock.extras or () if not names_accelerator(extra)]
     versions: dict[str, dict[str, set[Version]]] = {}
+    built: dict[str, dict[str, None]] = {}
     for row in rows:
         extras = [*([row.extra] if row.extra else []), *own_extras]
         for python, patch in _hosts(lock, row, extras):
@@ -66,10 +70,13 @@ def matrix_report(
                 groups=lock.dependency_groups or (),
                 patch=patch,
             )
-            for name, (package, _) in selected.items():
+            for name, (package, source) in selected.items():
+                if text := _build(package, source):
+                    built.setdefault(text, {})[row.name] = None
+                # A directory has no version, but it is there.
+                by_row = versions.setdefault(name, {}).setdefault(row.name, set())
                 if package.version is not None:
-                    by_row = versions.setdefault(name, {})
-                    by_row.setdefault(row.name, set()).add(package.version)
+                    by_row.add(package.version)
     table = data["tool"]["lockforge"] if rows else {}
     sorted_versions = {
         name: {row: tuple(sorted(found)) for row, found in by_row.items()}
@@ -81,9 +88,25 @@ def matrix_report(
         skew=tuple(_skew(sorted_versions)),
         gaps=tuple(_gaps(table.get("requirements", ()), sorted_versions, rows)),
         additions=tuple(table.get("additions", ())),
+        built=tuple((text, tuple(names)) for text, names in sorted(built.items())),
         notes=tuple(table.get("notes", ())),
         family=frozenset(filter(catalog.is_family, sorted_versions)),
     )
+
+
+def _build(package: Package, source: Source) -> str | None:
+    """Say how a source must be built; None for a wheel."""
+    filename = identity(source)[0]
+    if filename is not None and filename.endswith(".whl"):
+        return None
+    what = "a directory" if filename is None else "an sdist"
+    version = "" if package.version is None else f" {package.version}"
+    # Whatever needs torch at run time is likely to import it to build its kernels.
+    if any(dependency["name"] == "torch" for dependency in package.dependencies or ()):
+        how = "must be built after torch, without build isolation"
+    else:
+        how = "built when it is installed"
+    return f"{package.name}{version} is {what}: {how}"
 
 
 def _hosts(lock: Pylock, row: LockedRow, extras: Sequence[str]) -> list[tuple[PythonMinor, int]]:
@@ -144,6 +167,9 @@ def render_matrix(report: MatrixReport) -> str:
     lines += _section("skew", _render_skew(report))
     lines += _section("gaps", [f"{name}: not in {', '.join(rows)}" for name, rows in report.gaps])
     lines += _section("added by lockforge", list(report.additions))
+    lines += _section(
+        "built on the host", [f"{text} ({', '.join(rows)})" for text, rows in report.built]
+    )
     lines += _section("notes", list(report.notes))
     return "\n".join(lines) + "\n"
 

@@ -11,6 +11,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from lockforge.model.accelerator import is_label
+from lockforge.model.project import ALL
+from lockforge.resolve.labels import mentions_build, parse_label
 from lockforge.standards.filenames import parse_sdist_name, parse_wheel_name
 from lockforge.standards.patches import python_fits
 from lockforge.standards.tags import tag_ranks
@@ -20,8 +22,12 @@ if TYPE_CHECKING:
 
     from packaging.version import Version
 
+    from lockforge.model.accelerator import Accelerator
+    from lockforge.model.index import Route
     from lockforge.model.matrix import Target
+    from lockforge.model.project import Policy
     from lockforge.model.release import DistributionFile, Listing
+    from lockforge.resolve.labels import Label
 
 # The date and time of RFC 3339 in UTC, without fraction and zone, compare as text.
 _TO_THE_SECOND = 19
@@ -36,6 +42,8 @@ class Admitted(NamedTuple):
     """Not yanked before yanked (PEP 592), wheels before sdists, the best tag, the highest build."""
     requires_python: str | None
     """Set where some patch releases of the minor are excluded."""
+    label: Label | None = None
+    """What the wheel was built for, where its local version says so."""
 
 
 class Refused(NamedTuple):
@@ -46,10 +54,16 @@ class Refused(NamedTuple):
     reason: str
     by_tags: bool = False
     """Whether it is made for other Pythons or platforms, which is nothing to remark on alone."""
+    unreadable: bool = False
+    """Whether its local version cannot be read, which the user must hear of."""
 
 
 # Most files are for other Targets: the same words for all cost nothing.
 _OTHER_TAGS = "made for other Pythons or platforms"
+_NO_SDIST = "an sdist, and only wheels are wanted"
+_NO_WHEEL = "a wheel, and only sdists are wanted"
+_UNREADABLE = "cannot be read"
+_UNTIMED = "its page tells no upload time, which exclude-newer needs"
 
 
 @lru_cache(maxsize=4096)
@@ -61,41 +75,53 @@ def _foreign_label(local: str, accelerator: str) -> str | None:
     return None
 
 
+def wants_wheels(policy: Policy, name: str) -> bool:
+    """Whether wheels of *name* exist; what names the package wins over what holds for all."""
+    return name not in policy.no_binary and not (
+        ALL in policy.no_binary and name not in policy.only_binary
+    )
+
+
+def wants_sdists(policy: Policy, name: str) -> bool:
+    """Whether sdists of *name* exist."""
+    return name not in policy.only_binary and not (
+        ALL in policy.only_binary and name not in policy.no_binary
+    )
+
+
 def judge(
-    listing: Listing, target: Target, *, family: bool, exclude_newer: str | None
+    listing: Listing, target: Target, route: Route, policy: Policy
 ) -> Iterator[Admitted | Refused]:
     """Judge every file of *listing* that is of its project, in the page's order."""
     ranks = tag_ranks(target.row.platform, target.python)
-    accelerator = target.row.accelerator.label
+    wheels = wants_wheels(policy, listing.project)
+    sdists = wants_sdists(policy, listing.project)
+    read_labels = route.labelled and _is_extension(listing)
+    accelerator = target.row.accelerator
     for file in listing.files:
         wheel = parse_wheel_name(file.filename) if file.is_wheel else None
-        if wheel is not None:
-            name, version = wheel.project, wheel.version
-        elif (sdist := parse_sdist_name(file.filename)) is not None and not file.is_wheel:
-            name, version = sdist
-        else:
+        version = wheel.version if wheel else _source_version(file, listing.project)
+        if version is None or (wheel and wheel.project != listing.project):
             continue
-        if name != listing.project:
+        if not (wheels if wheel else sdists or file.source_tree):
+            yield Refused(version, file, _NO_WHEEL if wheel else _NO_SDIST)
             continue
         rank = ranks.rank(wheel.triple) if wheel else 0
         if rank is None:
-            assert wheel is not None
             yield Refused(version, file, _OTHER_TAGS, by_tags=True)
             continue
-        fits = "all"
-        if file.requires_python:
-            fits = python_fits(file.requires_python, target.python)
-            if fits == "none":
-                reason = f"needs Python {file.requires_python}"
-                yield Refused(version, file, reason)
-                continue
-        local = version.local if family else None
-        if local and (foreign := _foreign_label(local, accelerator)):
-            yield Refused(version, file, f"built for {foreign}")
+        fits = python_fits(file.requires_python, target.python) if file.requires_python else "all"
+        if fits == "none":
+            yield Refused(version, file, f"needs Python {file.requires_python}")
             continue
-        # Pages without upload times (PyTorch's older ones) cannot be judged by time.
-        if exclude_newer and file.upload_time and _newer(file.upload_time, exclude_newer):
-            yield Refused(version, file, f"uploaded {file.upload_time}, after exclude-newer")
+        label = None
+        if version.local and (route.family or read_labels):
+            label = parse_label(version.local) if read_labels else None
+            if refusal := _foreign(version.local, label, accelerator, route):
+                yield Refused(version, file, refusal, unreadable=refusal.endswith(_UNREADABLE))
+                continue
+        if refusal := _late(file, route, policy):
+            yield Refused(version, file, refusal)
             continue
         build = wheel.build if wheel else (0, "")
         yield Admitted(
@@ -103,8 +129,54 @@ def judge(
             file,
             (file.yanked is None, wheel is not None, -rank, build),
             file.requires_python if fits == "some" else None,
+            label,
         )
 
 
-def _newer(upload_time: str, limit: str) -> bool:
-    return upload_time[:_TO_THE_SECOND] > limit[:_TO_THE_SECOND]
+def _source_version(file: DistributionFile, project: str) -> Version | None:
+    """Give the version of an sdist or source tree of *project*; None for any other file."""
+    if file.is_wheel:
+        return None
+    # A source tree is named as its sdist would be, without the suffix.
+    named = parse_sdist_name(f"{file.filename}.zip" if file.source_tree else file.filename)
+    return named[1] if named is not None and named[0] == project else None
+
+
+def _is_extension(listing: Listing) -> bool:
+    """Whether local versions on the page say what wheels are built for.
+
+    Elsewhere a local version is a vendor's own mark, and says nothing of rows.
+    """
+    for file in listing.files:
+        # Version makes `+` of what was written `%2B`; a file name has one plus at most.
+        if "+" in file.filename and (wheel := parse_wheel_name(file.filename)):
+            local = wheel.version.local
+            if local and mentions_build(local):
+                return True
+    return False
+
+
+def _foreign(local: str, label: Label | None, accelerator: Accelerator, route: Route) -> str | None:
+    """Say why a local version is not one of the row's."""
+    if route.family and (foreign := _foreign_label(local, accelerator.label)):
+        return f"built for {foreign}"
+    if label is not None and not label.suits(accelerator):
+        return f"built for {label.accelerator}"
+    # What the project names itself, or PyTorch publishes, needs no label of that kind.
+    if label is None and not (route.family or route.is_direct):
+        return f"its label {local!r} {_UNREADABLE}"
+    return None
+
+
+def _late(file: DistributionFile, route: Route, policy: Policy) -> str | None:
+    """Say why a file is too new, or may be."""
+    limit = policy.exclude_newer
+    if limit is None:
+        return None
+    if file.upload_time:
+        late = file.upload_time[:_TO_THE_SECOND] > limit[:_TO_THE_SECOND]
+        return f"uploaded {file.upload_time}, after exclude-newer" if late else None
+    if route.is_untimed:
+        return None
+    # PyTorch's own pages tell no times, and there is no other place to take the family from.
+    return None if route.family and not policy.exclude_newer_strict else _UNTIMED

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from lockforge.model.matrix import Target
     from lockforge.model.resolution import Preferred
+    from lockforge.resolve.demands import Demands
     from lockforge.resolve.finder import Finder
     from lockforge.resolve.need import Candidate, Identifier, Need
 
@@ -27,18 +28,33 @@ if TYPE_CHECKING:
 class _Walk:
     """What the walk knows of one Target."""
 
-    def __init__(self, target: Target, preferred: Mapping[str, Sequence[Preferred]]) -> None:
+    def __init__(
+        self, target: Target, demands: Demands, preferred: Mapping[str, Sequence[Preferred]]
+    ) -> None:
         self.target = target
+        self._demands = demands
         self._preferred = preferred
         self._specifiers: dict[str, SpecifierSet] = {}
         self._chosen: dict[Identifier, Candidate] = {}
         self._waiting: dict[Identifier, Need] = {}
 
-    def add(self, needs: Iterable[Need]) -> None:
+    def begin(self) -> None:
+        """Start from what the project needs."""
+        self._add(self._demands.needs)
+
+    def follow(self, needs: Iterable[Need]) -> None:
+        """Go on with what a candidate needs."""
+        for need in needs:
+            self._add(self._demands.overridden(need))
+
+    def _add(self, needs: Iterable[Need]) -> None:
         for need in needs:
             known = self._specifiers.get(need.name)
             if known is None:
-                self._specifiers[need.name] = need.specifier
+                known = need.specifier
+                for limit in self._demands.constraints.get(need.name, ()):
+                    known &= limit.specifier
+                self._specifiers[need.name] = known
             elif known != need.specifier:
                 self._specifiers[need.name] = known & need.specifier
             elif need.identifier in self._chosen:
@@ -80,15 +96,13 @@ class _Walk:
         return best.with_extra(need.extra) if best and need.extra else best
 
 
-def explore(
-    walks: Mapping[Target, Iterable[Need]],
-    finder: Finder,
-    preferred: Mapping[Target, Mapping[str, Sequence[Preferred]]],
-) -> None:
+def explore(finder: Finder, preferred: Mapping[Target, Mapping[str, Sequence[Preferred]]]) -> None:
     """Prefetch for all Targets, starting from what the project needs in each."""
-    states = [_Walk(target, preferred[target]) for target in walks]
-    for state, needs in zip(states, walks.values(), strict=True):
-        state.add(needs)
+    states = [
+        _Walk(target, demands, preferred[target]) for target, demands in finder.demands.items()
+    ]
+    for state in states:
+        state.begin()
     while any(state.names() for state in states):
         asked = finder.prefetch_pages(
             (name, state.target) for state in states for name in state.names()
@@ -105,6 +119,6 @@ def explore(
                     # Gigabytes are not downloaded for a guess.
                     continue
                 try:
-                    state.add(finder.needs(candidate, state.target))
+                    state.follow(finder.needs(candidate, state.target))
                 except (LockforgeError, FileRefusedError):
                     continue

@@ -6,32 +6,37 @@ them in common, which is what makes one more row cheap.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from packaging.markers import UndefinedComparison
-from packaging.utils import canonicalize_name
+from packaging.specifiers import SpecifierSet
+from packaging.utils import NormalizedName
 
-from lockforge.errors import ConfigError, Fault, MetadataError, ProjectNotFoundError
+from lockforge.errors import MetadataError, NeedsBuildError, ProjectNotFoundError
 from lockforge.model.index import Route
 from lockforge.resolve.admit import Admitted, judge
+from lockforge.resolve.demands import demands_of
+from lockforge.resolve.metadata import read_needs
 from lockforge.resolve.need import Candidate, Need
-from lockforge.standards.markers import decide, disjoin
+from lockforge.resolve.routes import Router
+from lockforge.standards.filenames import parse_version
 from lockforge.standards.patches import python_fits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from packaging.requirements import Requirement
-    from packaging.utils import NormalizedName
+    from packaging.version import Version
 
     from lockforge.catalog import Catalog, Rule
     from lockforge.model.index import Index
-    from lockforge.model.matrix import PythonMinor, Row, Target
-    from lockforge.model.platforms import Platform
-    from lockforge.model.project import Project
+    from lockforge.model.matrix import PythonMinor, Target
+    from lockforge.model.project import Policy, Project
     from lockforge.model.release import Metadata
     from lockforge.model.resolution import Preferred, Resolution
     from lockforge.ports import Repository
+
+
+_TORCH = NormalizedName("torch")
 
 
 class FileRefusedError(Exception):
@@ -58,7 +63,12 @@ class Finder:
         }
         self._catalog = catalog
         self._repository = repository
-        self._routes: dict[tuple[str, str], Route] = {}
+        self.demands = {target: demands_of(project, target) for target in project.matrix.targets}
+        """What the project itself demands, by Target."""
+        self._router = Router(project, catalog, repository, self.demands)
+        self._needs_build: set[NormalizedName] = set()
+        """Names of which an sdist was tried whose requirements only a build would tell."""
+        self._unreadable: dict[tuple[str, str], set[str]] = {}
         self._candidates: dict[tuple[object, ...], tuple[Candidate, ...]] = {}
         self._metadata: dict[str, Metadata] = {}
         self._needs: dict[tuple[object, ...], tuple[Need, ...]] = {}
@@ -67,54 +77,40 @@ class Finder:
         self._refused: dict[tuple[str, PythonMinor], Candidate] = {}
 
     @property
-    def exclude_newer(self) -> str | None:
-        return self._project.policy.exclude_newer
+    def catalog(self) -> Catalog:
+        return self._catalog
 
     @property
     def repository(self) -> Repository:
         return self._repository
 
-    def route(self, name: NormalizedName, row: Row) -> Route:
-        """Say which index alone serves *name* in *row*."""
-        label = row.accelerator.label
-        key = (name, label)
-        if key not in self._routes:
-            self._routes[key] = self._find_route(name, label)
-        return self._routes[key]
+    @property
+    def policy(self) -> Policy:
+        return self._project.policy
 
-    def _find_route(self, name: NormalizedName, label: str) -> Route:
-        named = [user for user in self._project.user_indexes if user.routes(name, label)]
-        if len(named) > 1:
-            names = " and ".join(user.index.name for user in named)
-            raise ConfigError(
-                [
-                    Fault(
-                        where="tool.lockforge.index",
-                        message=f"{name} is routed to two indexes: {names}",
-                        hint="leave it in the `packages` of one, or limit their `accelerators`",
-                    )
-                ]
-            )
-        if named:
-            return Route(index=named[0].index)
-        if self._catalog.is_family(name):
-            fallback = self._project.default_index if self._catalog.falls_back(name) else None
-            return Route(index=self._project.torch_indexes[label], fallback=fallback, family=True)
-        return Route(index=self._project.default_index)
+    def is_family(self, name: str) -> bool:
+        """Whether *name* is one of the family; see `Catalog.is_family`."""
+        return self._catalog.is_family(name)
+
+    def route(self, name: NormalizedName, target: Target) -> Route:
+        """Say which index alone serves *name* in *target*; see `Router.route`."""
+        return self._router.route(name, target)
 
     def candidates(self, name: NormalizedName, target: Target) -> tuple[Candidate, ...]:
         """List the versions that exist for *target*, newest first, those with only an sdist last.
 
-        Raises an IndexAccessError other than "no such project".
+        Of one version built for several torches, that for the newest comes first. Raises an
+        IndexAccessError other than "no such project".
         """
-        route = self.route(name, target.row)
+        route = self.route(name, target)
         key = (
             name,
             route.index.url,
-            target.row.accelerator.label if route.family else None,
+            target.row.accelerator.label if route.family or route.labelled else None,
             target.row.platform,
             target.python,
             self._kept[target].get(name),
+            self._torch_limits(target) if "{torch}" in route.index.url else None,
         )
         if key not in self._candidates:
             self._candidates[key] = self._find_candidates(name, target, route)
@@ -123,30 +119,56 @@ class Finder:
     def _find_candidates(
         self, name: NormalizedName, target: Target, route: Route
     ) -> tuple[Candidate, ...]:
-        best = self._best_files(name, target, route.index, family=route.family)
+        best: dict[object, Candidate] = {}
+        for index, torch in self.pages(route, target):
+            best = self._best_files(name, target, replace(route, index=index), torch) | best
         if route.fallback is not None:
-            best = self._best_files(name, target, route.fallback, family=True) | best
-        return tuple(
-            sorted(
-                best.values(),
-                key=lambda candidate: (candidate.file.is_wheel, candidate.version),
-                reverse=True,
+            best = self._best_files(name, target, replace(route, index=route.fallback), None) | best
+        return tuple(sorted(best.values(), key=_rank, reverse=True))
+
+    def pages(self, route: Route, target: Target) -> Iterator[tuple[Index, Version | None]]:
+        """List the indexes that make up the one of *route*, with the torch that each is for."""
+        if "{torch}" not in route.index.url:
+            yield route.index, None
+            return
+        for torch in self._torch_versions(target):
+            url = route.index.url.replace("{torch}", str(torch))
+            yield replace(route.index, url=url), torch
+
+    def _torch_versions(self, target: Target) -> list[Version]:
+        """List the public versions of torch that the project admits in *target*, newest first."""
+        limits = self._torch_limits(target)
+        return list(
+            dict.fromkeys(
+                parse_version(candidate.version.public)
+                for candidate in self.candidates(_TORCH, target)
+                if limits.contains(candidate.version, prereleases=True)
             )
         )
 
+    def _torch_limits(self, target: Target) -> SpecifierSet:
+        demands = self.demands[target]
+        limits = SpecifierSet()
+        for need in (*demands.needs, *demands.constraints.get(_TORCH, ())):
+            if need.name == _TORCH:
+                limits &= need.specifier
+        return limits
+
     def _best_files(
-        self, name: NormalizedName, target: Target, index: Index, *, family: bool
+        self, name: NormalizedName, target: Target, route: Route, torch: Version | None
     ) -> dict[object, Candidate]:
         try:
-            listing = self._repository.listing(index, name)
+            listing = self._repository.listing(route.index, name)
         except ProjectNotFoundError:
             return {}
         kept = self._kept[target].get(name)
         best: dict[object, Admitted] = {}
-        for judged in judge(
-            listing, target, family=family, exclude_newer=self._project.policy.exclude_newer
-        ):
+        for judged in judge(listing, target, route, self.policy):
             if not isinstance(judged, Admitted):
+                if judged.unreadable:
+                    self._unreadable.setdefault((route.index.name, name), set()).add(
+                        str(judged.version.local)
+                    )
                 continue
             if (judged.file.url, target.python) in self.refusals:
                 continue
@@ -157,16 +179,50 @@ class Finder:
                 or (known.file.filename != kept and judged.preference > known.preference)
             ):
                 best[judged.version] = judged
-        return {
-            version: Candidate(
+        found: dict[object, Candidate] = {}
+        for chosen in best.values():
+            limits, built_for = self._built_for(chosen, torch, target)
+            candidate = Candidate(
                 name=name,
                 version=chosen.version,
                 file=chosen.file,
-                index=index,
+                index=route.index,
                 requires_python=chosen.requires_python,
+                torch=limits,
+                built_for=built_for,
             )
-            for version, chosen in best.items()
-        }
+            if not self.lacks_metadata(candidate):
+                found[chosen.version, str(limits)] = candidate
+        return found
+
+    def _built_for(
+        self, chosen: Admitted, page: Version | None, target: Target
+    ) -> tuple[SpecifierSet | None, tuple[int, ...]]:
+        """Say which torch a file needs by its label, else by the page it is on, and sorts by."""
+        label = chosen.label
+        if label is None or label.torch is None:
+            limits = None if page is None else SpecifierSet(f"=={page}")
+            built_for = () if page is None else page.release
+        else:
+            limits, built_for = label.torch_limits, label.torch
+        # Only GCC's library has two ABIs; wheels for Windows bear the label all the same.
+        on_linux = target.row.platform.system == "linux"
+        if on_linux and label is not None and label.cxx11_abi is not None:
+            abi = self._catalog.abi_limits(cxx11=label.cxx11_abi)
+            if limits is None:
+                limits = abi
+            elif not abi.contains(".".join(map(str, built_for))):
+                # No torch is both: the wheel is of no use, and the search must see it.
+                limits &= abi
+        return limits, built_for
+
+    def warnings(self) -> list[str]:
+        """Say which labels of extension wheels could not be read, sorted."""
+        return sorted(
+            f"index {index} has files of {name} with labels that cannot be read, which are "
+            f"refused: {', '.join(sorted(labels))}"
+            for (index, name), labels in self._unreadable.items()
+        )
 
     def prefetch_pages(self, wanted: Iterable[tuple[NormalizedName, Target]]) -> bool:
         """Get the pages of names in Targets at once, with those they may fall back to.
@@ -174,12 +230,23 @@ class Finder:
         Says whether any of them was not at hand already.
         """
         pages: dict[tuple[str, str], tuple[Index, NormalizedName]] = {}
+        late: list[tuple[NormalizedName, Target, Index]] = []
         for name, target in wanted:
-            route = self.route(name, target.row)
-            for index in (route.index, route.fallback):
-                if index is not None:
+            for index in self._router.sources(name, target):
+                if "{torch}" in index.url:
+                    late.append((name, target, index))
+                else:
                     pages[index.url, name] = (index, name)
-        return self._repository.prefetch([pages[key] for key in sorted(pages)], [])
+        asked = self._repository.prefetch([pages[key] for key in sorted(pages)], [])
+        # Which of these pages there may be is known only when torch's own is.
+        late_pages = {
+            (index.url, name): (index, name)
+            for name, target, template in late
+            for index, _ in self.pages(Route(index=template), target)
+        }
+        return (
+            self._repository.prefetch([late_pages[key] for key in sorted(late_pages)], []) or asked
+        )
 
     def prefetch_metadata(self, candidates: Iterable[Candidate]) -> bool:
         """Get the metadata of candidates at once; says whether any was not at hand already."""
@@ -211,6 +278,19 @@ class Finder:
                         found.add(f"{candidate.file.filename} was passed over: {reason}")
         return sorted(found)
 
+    def lacks_metadata(self, candidate: Candidate) -> bool:
+        """Whether it is an sdist of a package of which no sdist can be read, nor stated."""
+        return (
+            not candidate.file.is_wheel
+            and candidate.name in self._needs_build
+            and self._stated(candidate) is None
+        )
+
+    @property
+    def metadata_reads(self) -> int:
+        """How many files' metadata was asked for by a search."""
+        return len(self._metadata)
+
     def metadata(self, candidate: Candidate) -> Metadata:
         """Give the metadata of the candidate's own file, or what the user states for it."""
         key = candidate.file.url
@@ -240,65 +320,18 @@ class Finder:
         key = (candidate.index.url, candidate.file.url, candidate.extra, platform, python)
         if key not in self._needs:
             try:
-                self._needs[key] = self._find_needs(candidate, platform, python)
+                self._needs[key] = read_needs(self.metadata(candidate), candidate, platform, python)
+            except NeedsBuildError as error:
+                # To try older and older sdists would end at one from before the problem, which is
+                # not what anybody asked for.
+                self._needs_build.add(candidate.name)
+                for each in self._project.matrix.targets:
+                    self.refuse(candidate, each, error.message)
+                raise FileRefusedError(candidate.file.filename) from error
             except MetadataError as error:
                 self.refuse(candidate, target, error.message)
                 raise FileRefusedError(candidate.file.filename) from error
         return self._needs[key]
-
-    def _find_needs(
-        self, candidate: Candidate, platform: Platform, python: PythonMinor
-    ) -> tuple[Need, ...]:
-        metadata = self.metadata(candidate)
-        where = candidate.file.filename
-        if metadata.version.public != candidate.version.public:
-            raise MetadataError(
-                f"its metadata says version {metadata.version}",
-                where=where,
-                hint="exclude this version, or report it to the project",
-            )
-        wanted = metadata.requires_python
-        if wanted and python_fits(wanted, python) == "none":
-            raise MetadataError(f"its metadata needs Python {wanted}", where=where)
-        needs: list[Need] = []
-        for requirement in metadata.requires_dist:
-            condition = self._condition(requirement, platform, python, candidate.extra)
-            if condition is None:
-                continue
-            if requirement.url:
-                raise MetadataError(
-                    f"{candidate.name} requires {requirement.name} by a direct URL, "
-                    "which only the project itself may do",
-                    where=where,
-                )
-            needs.extend(split_extras(requirement, condition=condition))
-        needs.sort(key=lambda need: (need.identifier, need.text))
-        return tuple(needs)
-
-    @staticmethod
-    def _condition(
-        requirement: Requirement, platform: Platform, python: PythonMinor, extra: str
-    ) -> str | None:
-        """Give what is open of a requirement's marker, None where it does not hold."""
-        marker = requirement.marker
-        if marker is None:
-            return None if extra else ""
-        # Without the extra it holds too, where the package itself brings it in.
-        if extra and "extra" not in str(marker):
-            return None
-        opened = []
-        for one in extra.split(","):
-            try:
-                decided = decide(marker, platform, python, one)
-            except UndefinedComparison as error:
-                raise MetadataError(
-                    f"its metadata has a marker without meaning: {marker}", where=requirement.name
-                ) from error
-            if decided is True:
-                return ""
-            if decided is not False:
-                opened.append(decided)
-        return disjoin(*sorted(opened)) if opened else None
 
     def python_limit(self, candidate: Candidate, target: Target) -> str | None:
         """Give the Requires-Python that excludes some patch releases of the Target's minor.
@@ -310,24 +343,25 @@ class Finder:
                 return limit
         return None
 
+    def limiting_rules(self, name: NormalizedName) -> Iterator[Rule]:
+        """List the rules of the catalogue that limit others where *name* is, in any version."""
+        return (rule for rule in self._catalog.rules if rule.package == name and rule.when_present)
+
     def rules(self, candidate: Candidate) -> tuple[Rule, ...]:
         """List the rules of the catalogue that hold for the candidate."""
         if candidate.extra:
             return ()
         return tuple(
-            rule for rule in self._catalog.rules if rule.applies(candidate.name, candidate.version)
+            rule
+            for rule in self._catalog.rules
+            if rule.applies(candidate.name, candidate.version, candidate.file.filename)
         )
 
 
-def split_extras(requirement: Requirement, *, condition: str = "") -> Iterator[Need]:
-    """Read one requirement as the needs for the package and for the extras it asks for."""
-    names = ",".join(sorted(map(canonicalize_name, requirement.extras)))
-    asked = f"[{','.join(sorted(requirement.extras))}]" if names else ""
-    for extra in ("", names) if names else ("",):
-        yield Need(
-            name=canonicalize_name(requirement.name),
-            extra=extra,
-            specifier=requirement.specifier,
-            text=f"{requirement.name}{asked}{requirement.specifier}",
-            condition=condition,
-        )
+def _rank(candidate: Candidate) -> tuple[bool, Version, tuple[int, ...], Version]:
+    """Sort wheels after sdists, by public version, then by the torch that they are built for.
+
+    A plain comparison of local versions would put `pt28` above `pt210`.
+    """
+    version = candidate.version
+    return candidate.file.is_wheel, parse_version(version.public), candidate.built_for, version

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lockforge.model.resolution import Failure, Resolution
+from lockforge.model.resolution import Failure, Misalignment, Outcome, Resolution
+from lockforge.resolve.align import Aligner
 from lockforge.resolve.explore import explore
-from lockforge.resolve.solve import root_needs, solve_target
+from lockforge.resolve.limits import ROUNDS_ONLY
+from lockforge.resolve.narrow import narrow
+from lockforge.resolve.solve import solve_target
+from lockforge.resolve.suggest import Suggester
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -16,6 +20,7 @@ if TYPE_CHECKING:
     from lockforge.model.resolution import Preferred
     from lockforge.ports import Progress
     from lockforge.resolve.finder import Finder
+    from lockforge.resolve.limits import Limits
 
 
 def solve_matrix(
@@ -23,18 +28,38 @@ def solve_matrix(
     finder: Finder,
     preferred: Mapping[Target, Mapping[str, Sequence[Preferred]]],
     progress: Progress,
-) -> tuple[list[Resolution], list[Failure]]:
-    """Solve every Target on its own, in canonical order."""
+    limits: Limits = ROUNDS_ONLY,
+) -> Outcome:
+    """Solve every Target on its own, in canonical order; then align the rows where asked."""
     targets = project.matrix.targets
     progress.stage("reading the indexes")
-    explore({target: root_needs(project, target) for target in targets}, finder, preferred)
+    explore(finder, preferred)
     resolutions: list[Resolution] = []
     failures: list[Failure] = []
+    left_out: list[Failure] = []
     for target in targets:
         progress.stage(f"solving {target.id}")
-        result = solve_target(target, project, finder, preferred[target])
+        result = solve_target(target, finder.demands[target], finder, preferred[target], limits)
         if isinstance(result, Failure):
             failures.append(result)
         else:
             resolutions.append(result)
-    return resolutions, failures
+            progress.stage(f"solved {target.id}, rounds: {result.rounds}")
+    if failures and project.pythons_derived:
+        resolutions, failures, left_out = narrow(project.matrix, resolutions, failures)
+    if failures:
+        progress.stage("looking for what would work")
+        suggester = Suggester(project, finder, preferred, resolutions)
+        failures = [suggester.suggest(failure) for failure in failures]
+    misalignments: list[Misalignment] = []
+    if project.policy.alignment == "common" and not failures:
+        progress.stage("aligning the rows")
+        aligner = Aligner(finder, preferred, limits)
+        resolutions, misalignments = aligner.align(resolutions)
+    progress.stage(f"metadata files read: {finder.metadata_reads}")
+    return Outcome(
+        resolutions=tuple(resolutions),
+        failures=tuple(failures),
+        left_out=tuple(left_out),
+        misalignments=tuple(misalignments),
+    )

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from packaging.utils import canonicalize_name
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from packaging.requirements import Requirement
     from packaging.specifiers import SpecifierSet
     from packaging.utils import NormalizedName
     from packaging.version import Version
@@ -39,6 +44,15 @@ class Need:
     """Set when a rule of the catalogue asks for it."""
     only_limits: bool = False
     """Whether it limits a package that others require, and brings nothing in itself."""
+    direct: bool = False
+    """Whether the project itself states it, which may admit what it names exactly."""
+    where: str = ""
+    """The key path, or file and line, of what the project itself states."""
+    kind: Literal["requirement", "constraint", "override"] = "requirement"
+    extras: tuple[str, ...] = ()
+    """What an override adds to the extras of the need it stands in for."""
+    url: str | None = None
+    """The direct reference it names; only the one of the project itself can be followed."""
     _admitted: dict[Version, bool] = field(default_factory=dict, init=False)
 
     def admits(self, version: Version) -> bool:
@@ -72,6 +86,10 @@ class Candidate:
     extra: str = ""
     requires_python: str | None = None
     """Kept where it excludes some patch releases of the Target's minor."""
+    torch: SpecifierSet | None = None
+    """The torch that its wheel works with, where its local version or its page says so."""
+    built_for: tuple[int, ...] = ()
+    """That torch's release; among files of one version the newest is taken."""
 
     @property
     def identifier(self) -> Identifier:
@@ -83,3 +101,19 @@ class Candidate:
 
     def __str__(self) -> str:
         return f"{self.identifier} {self.version}"
+
+
+def split_extras(requirement: Requirement, *, condition: str = "") -> Iterator[Need]:
+    """Read one requirement as the needs for the package and for the extras it asks for."""
+    names = ",".join(sorted(map(canonicalize_name, requirement.extras)))
+    asked = f"[{','.join(sorted(requirement.extras))}]" if names else ""
+    source = f" @ {requirement.url}" if requirement.url else ""
+    for extra in ("", names) if names else ("",):
+        yield Need(
+            name=canonicalize_name(requirement.name),
+            extra=extra,
+            specifier=requirement.specifier,
+            text=f"{requirement.name}{asked}{source}{requirement.specifier}",
+            condition=condition,
+            url=requirement.url,
+        )

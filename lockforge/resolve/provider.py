@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from packaging.specifiers import SpecifierSet
+from packaging.utils import NormalizedName
 from resolvelib import AbstractProvider
 
 from lockforge.model.resolution import Addition
-from lockforge.resolve.finder import split_extras
-from lockforge.resolve.need import Candidate, Identifier, Need
+from lockforge.resolve.finder import FileRefusedError
+from lockforge.resolve.need import Candidate, Identifier, Need, split_extras
 from lockforge.standards.markers import may_hold
 from lockforge.standards.patches import deciding_patches
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from packaging.utils import NormalizedName
     from resolvelib.structs import RequirementInformation
 
     from lockforge.catalog import Rule
     from lockforge.model.matrix import Target
+    from lockforge.model.project import Strategy
     from lockforge.model.resolution import Preferred
+    from lockforge.resolve.demands import Demands
     from lockforge.resolve.finder import Finder
 
 
@@ -34,18 +37,20 @@ class Provider(AbstractProvider[Need, Candidate, Identifier]):
         finder: Finder,
         *,
         preferred: Mapping[str, Sequence[Preferred]],
-        excluded: frozenset[NormalizedName],
+        demands: Demands,
         active: frozenset[Rule],
     ) -> None:
         self._target = target
         self._finder = finder
         self._preferred = preferred
-        self._excluded = excluded
+        self._demands = demands
         self._active = active
+        self._lowest = _Lowest(finder.policy.strategy, demands)
         self._matches: dict[tuple[str, SpecifierSet, bool], tuple[Candidate, ...]] = {}
         self._order: dict[Identifier, int] = {}
         self._pinned: set[Identifier] = set()
         self._dependencies: dict[tuple[Identifier, str], tuple[Need, ...]] = {}
+        self._tried: dict[tuple[Identifier, str], Candidate] = {}
 
     def identify(self, requirement_or_candidate: Need | Candidate) -> Identifier:
         return requirement_or_candidate.identifier
@@ -87,22 +92,24 @@ class Provider(AbstractProvider[Need, Candidate, Identifier]):
         requirements: Mapping[Identifier, Iterator[Need]],
         incompatibilities: Mapping[Identifier, Iterator[Candidate]],
     ) -> Iterable[Candidate]:
-        needs = list(requirements[identifier])
-        first = needs[0]
+        stated = list(requirements[identifier])
+        first = stated[0]
+        needs = [*stated, *self._demands.constraints.get(first.name, ())]
         self._order.setdefault(identifier, len(self._order))
-        exact = any(need.is_exact for need in needs)
-        if exact:
+        if any(need.is_exact for need in needs):
             self._pinned.add(identifier)
+        # PEP 592: a yanked file is for those who name its version, which is the project's to do.
+        exact = any(need.is_exact and need.direct for need in needs)
         specifier = first.specifier
         for need in needs[1:]:
             if need.specifier != specifier:
                 specifier &= need.specifier
         found = self._match(first.name, specifier, exact=exact)
-        refused = {candidate.version for candidate in incompatibilities[identifier]}
+        refused = {(one.version, one.built_for) for one in incompatibilities[identifier]}
         if refused:
-            found = tuple(one for one in found if one.version not in refused)
+            found = tuple(one for one in found if (one.version, one.built_for) not in refused)
         if any(one.requires_python for one in found):
-            found = tuple(one for one in found if self._has_patch(one, needs))
+            found = tuple(one for one in found if self._has_patch(one, stated))
         if not first.extra:
             return found
         return [one.with_extra(first.extra) for one in found]
@@ -126,16 +133,36 @@ class Provider(AbstractProvider[Need, Candidate, Identifier]):
         key = (name, specifier, exact)
         if key not in self._matches:
             existing = self._finder.candidates(name, self._target)
-            # PEP 592: a yanked file is for those who pin its version exactly, and a lock does.
+            # A lock names its versions too.
             kept = {one.version for one in self._preferred.get(name, ()) if one.filename}
             usable = [
                 one for one in existing if exact or one.file.yanked is None or one.version in kept
             ]
-            found = list(specifier.filter(usable, key=lambda candidate: candidate.version))
-            # To admit pre-releases is not to prefer them.
-            found.sort(key=lambda candidate: candidate.version.is_prerelease)
+            found = self._wanted(name, specifier, usable)
             self._matches[key] = tuple(self._prefer(name, found))
         return self._matches[key]
+
+    def _wanted(
+        self, name: NormalizedName, specifier: SpecifierSet, usable: Sequence[Candidate]
+    ) -> list[Candidate]:
+        """Filter by *specifier*, best first."""
+        prereleases = self._finder.policy.prereleases
+        found = list(
+            specifier.filter(
+                usable,
+                prereleases=prereleases != "disallow",
+                key=lambda candidate: candidate.version,
+            )
+        )
+        if name in self._lowest:
+            # Wheels stay before sdists.
+            found.reverse()
+            found.sort(key=lambda candidate: not candidate.file.is_wheel)
+        if prereleases == "if-necessary":
+            # Behind all final releases they are taken where PEP 440 admits them: when nothing else
+            # does, be it that there is nothing else or that everything else is in conflict.
+            found.sort(key=lambda candidate: candidate.version.is_prerelease)
+        return found
 
     def _prefer(self, name: str, found: list[Candidate]) -> list[Candidate]:
         wanted = self._preferred.get(name)
@@ -160,7 +187,13 @@ class Provider(AbstractProvider[Need, Candidate, Identifier]):
         key = (candidate.identifier, candidate.file.url)
         if key not in self._dependencies:
             self._dependencies[key] = tuple(self._find_dependencies(candidate))
+            self._tried[key] = candidate
         return self._dependencies[key]
+
+    def asked(self) -> Iterator[tuple[Candidate, tuple[Need, ...]]]:
+        """Give every candidate that was tried, with what it requires."""
+        for key, candidate in self._tried.items():
+            yield candidate, self._dependencies[key]
 
     def _find_dependencies(self, candidate: Candidate) -> Iterator[Need]:
         if candidate.extra:
@@ -169,9 +202,12 @@ class Provider(AbstractProvider[Need, Candidate, Identifier]):
                 specifier=SpecifierSet(f"==={candidate.version}"),
                 text=f"{candidate.name}=={candidate.version}",
             )
-        for need in self._finder.needs(candidate, self._target):
-            if need.name not in self._excluded:
+        for stated in self._finder.needs(candidate, self._target):
+            for need in self._demands.overridden(stated):
+                self._check_reference(candidate, need)
                 yield need
+        if candidate.torch is not None:
+            yield from self._demands.overridden(_torch_need(candidate, candidate.torch))
         for rule in self._finder.rules(candidate):
             if rule.when_present and rule not in self._active:
                 continue
@@ -182,12 +218,48 @@ class Provider(AbstractProvider[Need, Candidate, Identifier]):
                 reason=rule.reason,
                 source=rule.source,
             )
-            for need in split_extras(requirement):
-                if need.name not in self._excluded:
-                    yield Need(
-                        name=need.name,
-                        specifier=need.specifier,
-                        text=need.text,
-                        addition=addition,
-                        only_limits=rule.when_present,
-                    )
+            for stated in split_extras(requirement):
+                limit = replace(stated, addition=addition, only_limits=rule.when_present)
+                yield from self._demands.overridden(limit)
+
+    def _check_reference(self, candidate: Candidate, need: Need) -> None:
+        """Strike out a candidate with a direct reference that is not the project's own too."""
+        if need.url is None:
+            return
+        own = self._demands.direct.get(need.name)
+        if own is None or own.requirement.url != need.url:
+            self._finder.refuse(
+                candidate,
+                self._target,
+                f"{candidate.name} requires {need.name} by a direct URL, which only the "
+                "project itself may do",
+            )
+            raise FileRefusedError(candidate.file.filename)
+
+
+class _Lowest:
+    """The names whose oldest version is wanted."""
+
+    def __init__(self, strategy: Strategy, demands: Demands) -> None:
+        self._all = strategy == "lowest"
+        self._names = (
+            {need.name for need in demands.needs} if strategy == "lowest-direct" else frozenset()
+        )
+
+    def __contains__(self, name: str) -> bool:
+        return self._all or name in self._names
+
+
+def _torch_need(candidate: Candidate, limits: SpecifierSet) -> Need:
+    text = f"torch{limits}"
+    return Need(
+        name=NormalizedName("torch"),
+        specifier=limits,
+        text=text,
+        addition=Addition(
+            package=candidate.name,
+            requirement=text,
+            reason="its wheel is built for that torch",
+            source=f"its version {candidate.version} on index {candidate.index.name}",
+        ),
+    )

@@ -8,7 +8,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion
 
-from lockforge.errors import MetadataError
+from lockforge.errors import MetadataError, NeedsBuildError
 from lockforge.model.release import Metadata
 from lockforge.standards.filenames import parse_version
 
@@ -83,7 +83,7 @@ def parse_metadata(text: str, *, where: str) -> Metadata:
 def parse_sdist_metadata(text: str, *, where: str) -> Metadata:
     """Read an sdist's PKG-INFO where it is as good as a wheel's METADATA.
 
-    Raises MetadataError when only a build could tell (PEP 643).
+    Raises NeedsBuildError when only a build could tell (PEP 643).
     """
     headers = _headers(text)
     try:
@@ -92,7 +92,7 @@ def parse_sdist_metadata(text: str, *, where: str) -> Metadata:
         declared = (0,)
     dynamic = {field.lower() for field in headers.get("dynamic", ())}
     if declared < _STATIC_SDIST or dynamic.intersection(_NEEDED):
-        raise MetadataError(
+        raise NeedsBuildError(
             "the requirements of this sdist are known only after a build, which a lock never runs",
             where=where,
             hint="state them in [tool.lockforge.metadata], or exclude the package from the row",

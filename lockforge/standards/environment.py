@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lockforge.model.matrix import render_minor
+from lockforge.standards.patches import lowest_patch
 
 if TYPE_CHECKING:
     from lockforge.model.matrix import PythonMinor
@@ -39,9 +40,14 @@ def decided_environment(platform: Platform, python: PythonMinor) -> dict[str, st
     }
 
 
-def host_environment(platform: Platform, python: PythonMinor, patch: int = 0) -> dict[str, str]:
-    """Give the whole environment of one possible host of the Target, with an empty release."""
-    full = f"{render_minor(python)}.{patch}"
+def host_environment(
+    platform: Platform, python: PythonMinor, patch: int | None = None
+) -> dict[str, str]:
+    """Give the whole environment of one possible host of the Target, with an empty release.
+
+    Without a *patch* it is the lowest that is covered.
+    """
+    full = f"{render_minor(python)}.{lowest_patch(python) if patch is None else patch}"
     return decided_environment(platform, python) | {
         "implementation_version": full,
         "python_full_version": full,

@@ -21,12 +21,19 @@ if TYPE_CHECKING:
 _FAR = 999
 
 
+def lowest_patch(minor: PythonMinor) -> int:
+    """Give the lowest patch release of *minor* that a host may have."""
+    return minor[2] if len(minor) > 2 else 0  # noqa: PLR2004
+
+
 def deciding_patches(texts: Iterable[str], minor: PythonMinor) -> tuple[int, ...]:
     """List patch releases of *minor*, in order, that stand for all as far as *texts* can tell.
 
-    *texts* are markers and version specifiers. Where none names a patch release there is one.
+    *texts* are markers and version specifiers. Where none names a patch release there is one, the
+    lowest that is covered.
     """
     texts = tuple(texts)
+    lowest = lowest_patch(minor)
     named = {
         int(match[1])
         for text in texts
@@ -39,25 +46,30 @@ def deciding_patches(texts: Iterable[str], minor: PythonMinor) -> tuple[int, ...
         rf"|(?<![\d.]){minor_text}['\"]\s*(?:==|!=|>=|<(?!=))"
     )
     if not named and not any(bare.search(text) for text in texts):
-        return (0,)
-    around = {max(patch + step, 0) for patch in named for step in (-1, 0, 1)}
-    return tuple(sorted({0, 1, _FAR} | around))
+        return (lowest,)
+    around = {patch + step for patch in named for step in (-1, 0, 1)}
+    return tuple(sorted(patch for patch in {lowest, 1, _FAR} | around if patch >= lowest))
 
 
 @lru_cache(maxsize=4096)
 def python_fits(specifier: str, minor: PythonMinor) -> Literal["all", "some", "none"]:
-    """Say how many patch releases of *minor* a specifier admits; an invalid one admits all."""
+    """Say how many patch releases of *minor* a specifier admits; an invalid one admits all.
+
+    Where a patch release to start from is stated, one that excludes just that admits none: a host
+    may have it. Where none is, it is enough that some are admitted.
+    """
     try:
         limits = SpecifierSet(specifier)
     except InvalidSpecifier:
         return "all"
-    answers = {
+    answers = [
         limits.contains(f"{render_minor(minor)}.{patch}", prereleases=True)
         for patch in deciding_patches([specifier], minor)
-    }
-    if len(answers) > 1:
-        return "some"
-    return "all" if answers == {True} else "none"
+    ]
+    if all(answers):
+        return "all"
+    stated = len(minor) > 2  # noqa: PLR2004
+    return "none" if not any(answers) or (stated and not answers[0]) else "some"
 
 
 def narrowing_clauses(specifier: SpecifierSet, minors: Iterable[PythonMinor]) -> tuple[str, ...]:

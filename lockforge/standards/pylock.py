@@ -59,7 +59,8 @@ def render_pylock(lock: Lock) -> str:
 
 def _render_package(package: LockedPackage) -> str:
     text = toml.assignment("name", package.name)
-    text += toml.assignment("version", package.version)
+    if package.version is not None:
+        text += toml.assignment("version", package.version)
     if package.marker:
         text += toml.assignment("marker", package.marker)
     if package.requires_python:
@@ -68,6 +69,10 @@ def _render_package(package: LockedPackage) -> str:
         text += toml.lines("dependencies", [_dependency(one) for one in package.dependencies])
     if package.index:
         text += toml.assignment("index", package.index)
+    if package.directory:
+        text += toml.assignment("directory", _directory(package.directory, package.editable))
+    if package.archive:
+        text += toml.assignment("archive", _archive(package.archive))
     if package.sdist:
         text += toml.assignment("sdist", _file(package.sdist))
     if package.wheels:
@@ -93,14 +98,30 @@ def _file(file: LockedFile) -> dict[str, toml.Value]:
         entry["path"] = file.path
     if file.size is not None:
         entry["size"] = file.size
-    entry["hashes"] = {"sha256": file.sha256}
+    if file.sha256 is not None:
+        entry["hashes"] = {"sha256": file.sha256}
     return entry
+
+
+def _archive(file: LockedFile) -> dict[str, toml.Value]:
+    entry = _file(file)
+    # PEP 751: an archive's name is told by its address.
+    del entry["name"]
+    return entry
+
+
+def _directory(file: LockedFile, editable: bool) -> dict[str, toml.Value]:  # noqa: FBT001
+    assert file.path is not None
+    entry: dict[str, toml.Value] = {"path": file.path}
+    return entry | {"editable": True} if editable else entry
 
 
 def _render_row(row: LockedRow) -> str:
     text = toml.assignment("platform", row.platform)
     text += toml.assignment("accelerator", row.accelerator)
     text += toml.assignment("python", row.pythons)
+    if row.left_out:
+        text += toml.assignment("python-left-out", row.left_out)
     if row.floor:
         text += toml.assignment("floor", row.floor)
     if row.extra:
@@ -184,6 +205,7 @@ def locked_rows(data: dict[str, Any], *, where: str) -> tuple[LockedRow, ...]:
                     platform=row["platform"],
                     accelerator=row["accelerator"],
                     pythons=tuple(row["python"]),
+                    left_out=tuple(row.get("python-left-out", ())),
                     floor=row.get("floor"),
                     extra=row.get("extra"),
                     torch=row.get("torch"),

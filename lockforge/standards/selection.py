@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
+from urllib.parse import unquote, urlsplit
 
 from packaging.markers import Marker
-from packaging.pylock import PackageSdist, PackageWheel, PylockSelectError
+from packaging.pylock import PackageArchive, PackageSdist, PackageWheel, PylockSelectError
 
 from lockforge.errors import LockSelectionError
 from lockforge.standards.environment import host_environment
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
     from collections.abc import Set as AbstractSet
 
-    from packaging.pylock import Package, PackageArchive, PackageDirectory, PackageVcs, Pylock
+    from packaging.pylock import Package, PackageDirectory, PackageVcs, Pylock
 
     from lockforge.model.matrix import PythonMinor
     from lockforge.model.platforms import Platform
@@ -35,7 +36,7 @@ def select(
     *,
     extras: Collection[str] = (),
     groups: Collection[str] = (),
-    patch: int = 0,
+    patch: int | None = None,
 ) -> Mapping[str, tuple[Package, Source]]:
     """Select by name what a host of *platform* would install.
 
@@ -64,7 +65,7 @@ def _select(
     python: PythonMinor,
     extras: Collection[str],
     groups: Collection[str],
-    patch: int,
+    patch: int | None,
 ) -> dict[str, tuple[Package, Source]]:
     environment = host_environment(platform, python, patch)
     try:
@@ -99,6 +100,19 @@ def _patch_texts(lock: Pylock) -> tuple[str, ...]:
     markers = (str(package.marker) for package in lock.packages if package.marker is not None)
     texts = [str(limit) for limit in limits if limit is not None]
     return tuple(dict.fromkeys([*texts, *(text for text in markers if "_full_version" in text)]))
+
+
+def identity(source: Source) -> tuple[str | None, str | None]:
+    """Give (file name, sha256) of what is installed; None for what a source does not have.
+
+    A directory has neither.
+    """
+    if isinstance(source, PackageWheel | PackageSdist):
+        return source.filename, source.hashes.get("sha256")
+    if isinstance(source, PackageArchive):
+        place = source.url or source.path or ""
+        return unquote(urlsplit(place).path.rpartition("/")[2]), source.hashes.get("sha256")
+    return None, None
 
 
 def covered_patches(

@@ -1,0 +1,87 @@
+"""A directory with a project in it: what its pyproject.toml states, without a build."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from packaging.markers import Marker
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import NormalizedName, canonicalize_name
+from packaging.version import InvalidVersion, Version
+
+from lockforge.errors import MetadataError, NeedsBuildError
+from lockforge.model.release import Metadata
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+_UNKNOWN = Version("0")
+"""Stands for a version that only a build would tell; a lock states none for a directory."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceTree:
+    """A project as its pyproject.toml describes it (pyproject.toml specification)."""
+
+    name: NormalizedName
+    metadata: Metadata
+
+
+def read_source_tree(folder: Path) -> SourceTree:
+    """Read the project in *folder*.
+
+    Raises NeedsBuildError where its requirements are dynamic, MetadataError where they cannot be
+    read.
+    """
+    path = folder / "pyproject.toml"
+    try:
+        table = tomllib.loads(path.read_text("utf-8")).get("project", {})
+        return _read(table, where=str(path))
+    except (
+        OSError,
+        UnicodeDecodeError,
+        tomllib.TOMLDecodeError,
+        InvalidRequirement,
+        InvalidVersion,
+        AttributeError,
+        TypeError,
+    ) as error:
+        raise MetadataError(
+            f"the directory's project cannot be read: {error}",
+            where=str(path),
+            hint="give it a [project] table with name and dependencies",
+        ) from error
+
+
+def _read(table: dict[str, Any], *, where: str) -> SourceTree:
+    dynamic = {"dependencies", "optional-dependencies"}.intersection(table.get("dynamic", ()))
+    if "name" not in table or dynamic:
+        what = f"{' and '.join(sorted(dynamic))} are dynamic" if dynamic else "there is no name"
+        raise NeedsBuildError(
+            f"the requirements of this directory are known only after a build, which a lock never "
+            f"runs: in its [project] table {what}",
+            where=where,
+            hint="state them there, or build a wheel and name that instead",
+        )
+    return SourceTree(
+        name=canonicalize_name(table["name"]),
+        metadata=Metadata(
+            version=Version(table["version"]) if "version" in table else _UNKNOWN,
+            requires_python=table.get("requires-python"),
+            requires_dist=tuple(_requirements(table)),
+            provides_extra=tuple(map(canonicalize_name, table.get("optional-dependencies", ()))),
+        ),
+    )
+
+
+def _requirements(table: dict[str, Any]) -> Iterator[Requirement]:
+    yield from map(Requirement, table.get("dependencies", ()))
+    for extra, texts in table.get("optional-dependencies", {}).items():
+        condition = Marker(f"extra == '{canonicalize_name(extra)}'")
+        for requirement in map(Requirement, texts):
+            own = requirement.marker
+            requirement.marker = condition if own is None else own & condition
+            yield requirement
