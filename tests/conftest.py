@@ -23,6 +23,8 @@ def own_directories(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LOCKFORGE_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("NO_PROXY", "*")
+    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
+    monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.null.Keyring")
     for name in ("LOCKFORGE_CATALOG", "PIP_FIND_LINKS", "PIP_INDEX_URL", "UV_INDEX_URL"):
         monkeypatch.delenv(name, raising=False)
 
@@ -44,3 +46,12 @@ def snapshot() -> Path:
 def projects() -> Path:
     """The example projects."""
     return ROOT / "fixtures" / "projects"
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """What is given beside the checkout, and is no part of it."""
+    path = ROOT.parent / "shared"
+    if not path.is_dir():
+        pytest.skip(f"{path} is not there")
+    return path

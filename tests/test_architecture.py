@@ -31,8 +31,8 @@ LAYERS = {
     "adapters": {"", "errors", "model", "ports", "standards", "adapters"},
     "commands": {*BASE, "project", "resolve", "merge", "lockfile", "report", "commands"},
 }
-"""What each layer may import; `cli` and `__main__` may import everything."""
-TOP = {"cli", "__main__"}
+"""What each layer may import; those of the command line may import everything."""
+TOP = {"cli", "options", "__main__"}
 WORLD = {
     "http",
     "httpx",

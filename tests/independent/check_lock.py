@@ -37,12 +37,13 @@ from packaging.tags import Tag, compatible_tags, cpython_tags
 from packaging.utils import (
     InvalidWheelFilename,
     canonicalize_name,
+    parse_sdist_filename,
     parse_wheel_filename,
 )
 from packaging.version import Version
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 TORCH_HOSTS = frozenset({"download.pytorch.org", "download-r2.pytorch.org"})
 DEFAULT_HOSTS = frozenset({"files.pythonhosted.org"})
@@ -80,6 +81,8 @@ class Row:
     label: str
     python: tuple[int, int]
     extra: str | None = None
+    glibc: int = 28
+    """The minor of glibc 2, on Linux."""
 
     def __str__(self) -> str:
         return f"{self.platform}-{self.label} on {self.python[0]}.{self.python[1]}"
@@ -128,10 +131,10 @@ def environment(row: Row, patch: int) -> dict[str, str]:
     }
 
 
-def _manylinux(machine: str) -> Iterator[str]:
-    """List the rungs below glibc 2.28, each with its older name (PEP 600)."""
+def _manylinux(machine: str, glibc: int) -> Iterator[str]:
+    """List the rungs from that glibc down, each with its older name (PEP 600)."""
     older = {17: "manylinux2014", 12: "manylinux2010", 5: "manylinux1"}
-    for minor in range(28, 16 if machine == "aarch64" else 4, -1):
+    for minor in range(glibc, 16 if machine == "aarch64" else 4, -1):
         yield f"manylinux_2_{minor}_{machine}"
         if minor in older:
             yield f"{older[minor]}_{machine}"
@@ -158,7 +161,7 @@ def tags(row: Row) -> tuple[Tag, ...]:
     """List the wheel tags of a host at the floor of its platform, best first."""
     _, sys_platform, _, machine = _HOSTS[row.platform]
     if sys_platform == "linux":
-        platforms = list(_manylinux(machine))
+        platforms = list(_manylinux(machine, row.glibc))
     elif sys_platform == "darwin":
         platforms = list(_macos(machine))
     else:
@@ -381,8 +384,9 @@ def _check_row(
         files[name] = (label, announced)
         yield from _check_source(name, package, source, announced, row)
         yield from _check_version(name, package, row)
-        yield from _check_best(source, snapshot.page(label, name).values(), row, patch)
-    yield from _check_closure(selected, files, row, patch, roots, snapshot)
+        yield from check_best(source, snapshot.page(label, name).values(), row, patch)
+    requires = {name: snapshot.requires(label, name, file) for name, (label, file) in files.items()}
+    yield from check_closure(selected, requires, row, patch, roots)
 
 
 def _check_source(
@@ -421,15 +425,14 @@ def _check_version(name: str, package: Package, row: Row) -> Iterator[str]:
         yield f"{name} is {package.version}, a build for something else"
 
 
-def _check_best(
+def check_best(
     source: PackageWheel | PackageSdist, page: Iterable[PageFile], row: Row, patch: int
 ) -> Iterator[str]:
-    """Demand the best wheel its page has of the version that was chosen."""
-    if isinstance(source, PackageSdist):
-        yield f"{source.filename} is an sdist"
-        return
+    """Demand the best wheel its page has of the version that was chosen, else its sdist."""
     ranks = {tag: rank for rank, tag in enumerate(tags(row))}
-    version = parse_wheel_filename(source.filename)[1]
+    is_sdist = isinstance(source, PackageSdist)
+    parse = parse_sdist_filename if is_sdist else parse_wheel_filename
+    version = parse(source.filename)[1]
     full = f"{row.python[0]}.{row.python[1]}.{patch}"
     ranked: dict[str, tuple[int, tuple[int, int | str]]] = {}
     for file in page:
@@ -439,22 +442,27 @@ def _check_best(
         usable = [ranks[tag] for tag in wheel[2] if tag in ranks]
         if usable and SpecifierSet(file.requires_python or "").contains(full):
             ranked[file.filename] = (min(usable), wheel[1])
-    if source.filename not in ranked:
+    best = min(ranked, key=ranked.__getitem__, default=None)
+    if is_sdist:
+        if best is not None:
+            yield f"{source.filename} is selected, but {best} is a wheel that fits"
+    elif source.filename not in ranked:
         yield f"{source.filename} does not fit"
-    elif ranked[source.filename] != min(ranked.values()):
-        best = min(ranked, key=ranked.__getitem__)
+    elif best is not None and ranked[source.filename] != ranked[best]:
         yield f"{source.filename} is selected, but {best} is better"
 
 
-def _check_closure(
+def check_closure(
     selected: Selection,
-    files: dict[str, tuple[str | None, PageFile]],
+    requires: Mapping[str, Sequence[Requirement]],
     row: Row,
     patch: int,
     roots: Sequence[Requirement],
-    snapshot: Snapshot,
 ) -> Iterator[str]:
-    """Walk from what the project requires: all of it is selected, and nothing else."""
+    """Walk from what the project requires: all of it is selected, and nothing else.
+
+    What the selected files require is given by name; a name that is not there is passed over.
+    """
     here = environment(row, patch)
     reached: set[tuple[str, str]] = set()
     waiting: list[tuple[str, Requirement]] = [
@@ -473,18 +481,17 @@ def _check_closure(
             yield f"{parent} requires {requirement}, selected is {version}"
         extras: list[str] = ["", *map(canonicalize_name, requirement.extras)]
         for extra in extras:
-            if (name, extra) in reached or name not in files:
+            if (name, extra) in reached or name not in requires:
                 continue
             reached.add((name, extra))
-            label, file = files[name]
             waiting += [
                 (name, one)
-                for one in snapshot.requires(label, name, file)
+                for one in requires[name]
                 if one.marker is None or one.marker.evaluate({**here, "extra": extra})
             ]
     if roots:
         required = {name for name, _ in reached}
-        for surplus in sorted(set(files) - required):
+        for surplus in sorted(set(requires) - required):
             yield f"{surplus} is selected, but nothing requires it"
 
 

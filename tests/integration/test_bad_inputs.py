@@ -129,6 +129,7 @@ def test_all_faults_of_a_file_are_reported_at_once(project: Project) -> None:
 
         [[tool.lockforge.index]]
         url = "https://example.com/simple"
+        packages = []
 
         [tool.lockforge.metadata."flash-attn"]
         requires-dist = ["torch"]
@@ -375,7 +376,7 @@ def test_bad_lines_of_a_requirements_file_are_named_by_number(project: Project) 
         numpy \\
             >=2
         pillow>>10
-        --no-binary :all:
+        --no-deps
         scipy @
         """,
         "requirements.txt",
@@ -384,7 +385,7 @@ def test_bad_lines_of_a_requirements_file_are_named_by_number(project: Project) 
     message = project.refused(2, "-r", path)
 
     assert f"{path}, line 5: not a requirement: 'pillow>>10'" in message
-    assert f"{path}, line 6: the option --no-binary is not understood here" in message
+    assert f"{path}, line 6: the option --no-deps is not understood here" in message
     assert f"{path}, line 7: not a requirement: 'scipy @'" in message
     assert message.count(f"{path}, line") == 3
 

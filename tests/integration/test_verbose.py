@@ -24,6 +24,9 @@ def test_verbose_says_what_goes_on_and_why_and_quiet_nothing(world: World, tmp_p
     assert first.err.splitlines() == [
         "reading the indexes",
         "solving linux-cpu-py312",
+        # `one`, and the round that finds nothing left to do.
+        "solved linux-cpu-py312, rounds: 2",
+        "metadata files read: 1",
         "locked anew: there is no lock yet",
     ]
     assert "locked anew: requirement 'one>=1' is not in the lock" in second.err.splitlines()

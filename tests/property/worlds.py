@@ -2,32 +2,41 @@
 
 from __future__ import annotations
 
-import itertools
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
 
+from lockforge.catalog import load_catalog
+from lockforge.commands.lock import LockOutcome, LockRequest, lock
 from lockforge.lockfile.previous import preferences
-from lockforge.standards.pylock import parse_pylock, render_pylock
-from tests.unit.fakes import (
-    PYPI,
-    FakeRepository,
-    make_matrix,
-    make_project,
-    merged,
-    required,
-    solve_each,
-    torch_index,
+from lockforge.project.load import Files, Loaded, load_project
+from lockforge.project.options import Options
+from lockforge.resolve.finder import Finder
+from lockforge.resolve.matrix import solve_matrix
+from lockforge.standards.pylock import parse_pylock
+from tests.property.indexes import EXTENSIONS, FILES, Indexes, Release
+from tests.property.releases import (
+    MARKERS,
+    NAMES,
+    TORCHES,
+    extensions,
+    family,
+    ordinary,
+    texts,
 )
+from tests.unit.fakes import NoProgress
+from tests.unit.project.disk import Disk
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lockforge.model.lock import Lock
-    from lockforge.model.project import Project, ProjectRequirement
-    from lockforge.model.resolution import Failure, Resolution
+    from lockforge.model.resolution import Outcome
 
+CATALOG = load_catalog()
+_NOW = datetime(2026, 11, 1, tzinfo=UTC)
+_DISK = Disk({})
 ROWS = [
     "linux-cu130",
     "linux-rocm7.2",
@@ -37,81 +46,40 @@ ROWS = [
     "win-cpu",
     "mac-cpu",
 ]
-NAMES = ["alpha", "beta", "gamma", "delta"]
-VERSIONS = ["1.5", "2.0", "3.0a1"]
-SPECIFIERS = ["", "", ">=1.5", "<2", "!=1.5", "==1.0"]
-MARKERS = [
-    "",
-    "sys_platform == 'linux'",
-    "sys_platform != 'win32'",
-    "platform_machine == 'arm64'",
-    "python_version < '3.12'",
-    "python_full_version < '3.11.9'",
-    "python_full_version < '3.12.9'",
-    "python_full_version >= '3.11.2' and sys_platform == 'linux'",
+PYTHONS: list[dict[str, Any]] = [
+    {"python": ["3.11"]},
+    {"python": ["3.12"]},
+    {"python": ["3.11", "3.12"]},
+    {"python": ["3.12", "3.11"]},
+    {"python": ["3.12.3"]},
+    {"python": ["3.11.4", "3.12"]},
+    {"python": ["3.11", "3.12.3"], "requires-python": ">=3.8"},
+    {"python": ["3.12"], "requires-python": ">=3.11,!=3.12.2"},
+    {"requires-python": ">=3.11,<3.13"},
+    {"requires-python": ">=3.11.3,<3.13"},
 ]
-LIMITS = [None, None, None, None, ">=3.8", "<3.12", ">=3.12.4", ">=3.8,!=3.11.0"]
-_NATIVE = [
-    [f"cp3{minor}-cp3{minor}-{platform}" for minor in (11, 12)]
-    for platform in (
-        "manylinux_2_28_x86_64",
-        "manylinux_2_28_aarch64",
-        "win_amd64",
-        "macosx_11_0_arm64",
-    )
-]
-LINUX, ARM, WIN, MAC = _NATIVE
-TAGS = [
-    ["py3-none-any"],
-    LINUX,
-    MAC,
-    [*LINUX, *WIN],
-    [*LINUX, *ARM, *MAC],
-    [*LINUX, *WIN, *MAC],
-    [LINUX[0], WIN[1]],
-    [LINUX[1], MAC[1]],
-    [LINUX[0], "py3-none-any"],
-    [*LINUX, "py3-none-any"],
-    [*WIN, MAC[0], "py3-none-any"],
-]
-"""The tags of the wheels of one release."""
-
-
-def _texts(names: Sequence[str], markers: Sequence[str]) -> list[str]:
-    """Every requirement that the parts make, the simplest first."""
-    return [
-        f"{name}{extra}{specifier}" + (f"; {marker}" if marker else "")
-        for marker, specifier, extra, name in itertools.product(
-            markers, SPECIFIERS, ["", "", "[more]"], names
-        )
+_own = texts(NAMES, ["", "", "", "", "", "", "", "", *MARKERS])
+_asked = st.sampled_from([*_own, *TORCHES, *TORCHES, *["torchaudio", "torchcodec", "gpuext"] * 40])
+_limit = st.sampled_from(
+    [
+        f"{name}{specifier}" + (f"; {marker}" if marker else "")
+        for marker in ["", "", "", *MARKERS]
+        for specifier in ["<2", ">=1.5", "!=1.5", "==1.0", "<=2.0", "==1.5"]
+        for name in NAMES
     ]
-
-
-_torch = [f"torch; {marker}" if marker else "torch" for marker in MARKERS] * 8
-_required = st.sampled_from(_texts(NAMES, [*MARKERS, "extra == 'more'"]) + _torch)
-_requires = st.lists(_required, max_size=3).map(tuple)
-_asked = st.tuples(
-    st.sampled_from(_texts(NAMES, [""] * len(MARKERS) + MARKERS) + _torch),
-    st.sampled_from(["", "", "'train' in extras"]),
+    + ["torch<2.9", "torch==2.8.0", "torch>=2.8; sys_platform == 'linux'"] * 8
 )
-_versions = st.lists(st.sampled_from(VERSIONS), max_size=2, unique=True)
-_tags = st.sampled_from(TAGS)
-_limits = st.sampled_from(LIMITS)
-_torches = st.sampled_from([["2.8.0"], ["2.9.0"], ["2.8.0", "2.9.0"]])
-_rows = st.lists(st.sampled_from(ROWS), min_size=2, max_size=4, unique=True)
-_pythons = st.sampled_from([("3.11",), ("3.12",), ("3.11", "3.12"), ("3.12", "3.11")])
-
-
-@dataclass(frozen=True, kw_only=True)
-class Release:
-    """One version on one index: its files, and what all of them require."""
-
-    index: str
-    """``pypi``, or the label of one of PyTorch's indexes."""
-    filenames: tuple[str, ...]
-    requires: tuple[str, ...]
-    requires_python: str | None = None
-    """What the index says, and the metadata too."""
+_override = st.sampled_from(
+    [
+        f"{name}{extra}{specifier}" + (f"; {marker}" if marker else "")
+        for marker in ["", "", "", *MARKERS]
+        for specifier in ["<2", "==1.0", "", "==2.0"]
+        for extra in ["", "", "[more]"]
+        for name in NAMES
+    ]
+    + ["torch==2.8.0", "torch>=2.8; sys_platform == 'linux'"] * 8
+)
+_few = st.lists(_asked, max_size=2, unique=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,92 +87,141 @@ class World:
     """What the indexes have and what the project asks for."""
 
     releases: tuple[Release, ...]
-    requirements: tuple[tuple[str, str], ...]
-    """Each with its condition, the marker of an extra of the project."""
-    rows: tuple[str, ...]
-    pythons: tuple[str, ...]
+    pyproject: dict[str, Any]
+    order: tuple[int, ...] = field(default=(0,))
+    """In which the files stand on their pages."""
 
-    def repository(self) -> FakeRepository:
-        repository = FakeRepository()
-        for release in self.releases:
-            index = PYPI if release.index == "pypi" else torch_index(release.index)
-            for filename in release.filenames:
-                repository.add(
-                    filename,
-                    *release.requires,
-                    index=index,
-                    requires_python=release.requires_python,
-                )
-        return repository
+    @property
+    def config(self) -> dict[str, Any]:
+        found: dict[str, Any] = self.pyproject["tool"]["lockforge"]
+        return found
 
-    def project(self) -> Project:
-        return project(self.rows, self.pythons, [required(*one) for one in self.requirements])
+    def loaded(self) -> Loaded:
+        files = Files(
+            pyproject=self.pyproject,
+            python_version=None,
+            read=_DISK.read,
+            paths=_DISK.paths,
+            kind_of=_DISK.kind_of,
+            where="pyproject.toml",
+        )
+        return load_project(Options(), files, CATALOG, _NOW)
+
+    def indexes(self) -> Indexes:
+        return Indexes(self.releases, self.order)
+
+    def with_config(self, **keys: Any) -> World:
+        """Give the world with some keys of ``[tool.lockforge]`` replaced."""
+        config = {name: value for name, value in {**self.config, **keys}.items() if value}
+        return replace(self, pyproject={**self.pyproject, "tool": {"lockforge": config}})
 
 
-def project(
-    rows: Sequence[str], pythons: Sequence[str], requirements: Sequence[ProjectRequirement]
-) -> Project:
-    return make_project(*requirements, matrix=make_matrix(*rows, pythons=pythons), extras=["train"])
+def lock_of(world: World, previous: str | None = None, upgrade: Sequence[str] = ()) -> LockOutcome:
+    """Lock a world through the command's own function, proof included."""
+    request = LockRequest(
+        loaded=world.loaded(),
+        previous=previous,
+        where="the lock",
+        upgrade_packages=tuple(upgrade),
+        local_path=lambda url: (url, True),
+    )
+    return lock(request, world.indexes(), CATALOG, NoProgress())
+
+
+def outcome_of(world: World, previous: str | None = None) -> Outcome:
+    """Solve a world, keeping what *previous* has."""
+    project = world.loaded().project
+    kept = parse_pylock(previous, where="the lock")[0] if previous else None
+    preferred = {
+        target: preferences(kept, target, moving=()) if kept else {}
+        for target in project.matrix.targets
+    }
+    finder = Finder(project, CATALOG, world.indexes(), preferred)
+    return solve_matrix(project, finder, preferred, NoProgress())
+
+
+def _rows(draw: st.DrawFn, rows: Sequence[str]) -> dict[str, Any]:
+    """Settings of some rows."""
+    found: dict[str, Any] = {}
+    for row in rows:
+        settings: dict[str, Any] = {}
+        if draw(st.sampled_from([False, False, True])):
+            kind = draw(
+                st.sampled_from(["dependencies", "exclude", "constraints", "overrides", "floor"])
+            )
+            if kind == "floor":
+                if row.startswith("linux-") and "aarch64" not in row:
+                    settings["glibc"] = draw(st.sampled_from(["2.17", "2.34"]))
+            elif kind == "exclude":
+                settings[kind] = [draw(st.sampled_from([*NAMES, "torch", "gpuext"]))]
+            else:
+                strategy = {"dependencies": _asked, "constraints": _limit, "overrides": _override}
+                settings[kind] = [draw(strategy[kind])]
+        if settings:
+            found[row] = settings
+    return found
+
+
+def _one_each(overrides: Sequence[str]) -> list[str]:
+    # Two overrides of one package that may hold at once are a fault.
+    return list({text[:4]: text for text in overrides}.values())
 
 
 @st.composite
 def worlds(draw: st.DrawFn) -> World:
-    rows = draw(_rows)
-    releases = []
-    for name in NAMES:
-        # Every package has a version for everyone, so that most worlds have a solution.
-        first = (f"{name}-1.0-py3-none-any.whl",)
-        releases.append(Release(index="pypi", filenames=first, requires=()))
-        releases += [
-            Release(
-                index="pypi",
-                filenames=tuple(f"{name}-{version}-{tags}.whl" for tags in draw(_tags)),
-                requires=draw(_requires),
-                requires_python=draw(_limits),
-            )
-            for version in draw(_versions)
-        ]
-    for label in sorted({row.rpartition("-")[2] for row in rows}):
-        for public in draw(_torches):
-            requires = draw(_requires)
-            filenames = [f"torch-{public}+{label}-py3-none-any.whl"]
-            if label == "cpu":
-                filenames.append(f"torch-{public}-py3-none-macosx_11_0_arm64.whl")
-            releases += [
-                Release(index=label, filenames=(filename,), requires=requires)
-                for filename in filenames
-            ]
-    return World(
-        releases=tuple(releases),
-        requirements=tuple(draw(st.lists(_asked, min_size=2, max_size=5, unique=True))),
-        rows=tuple(rows),
-        pythons=draw(_pythons),
-    )
-
-
-def lock_of(
-    wanted: Project, repository: FakeRepository, previous: str | None = None
-) -> tuple[str, Lock, list[Resolution]] | list[Failure]:
-    """Lock a project, keeping what *previous* has; the failures where a row has no solution."""
-    preferred = {}
-    for target in wanted.matrix.targets:
-        preferred[target] = (
-            preferences(parse_pylock(previous, where="the lock")[0], target, moving=())
-            if previous
-            else {}
+    rows = draw(st.lists(st.sampled_from(ROWS), min_size=1, max_size=4, unique=True))
+    config: dict[str, Any] = {"matrix": rows}
+    project: dict[str, Any] = {"name": "app"}
+    pyproject: dict[str, Any] = {"project": project, "tool": {"lockforge": config}}
+    python = draw(st.sampled_from(PYTHONS))
+    config |= {key: value for key, value in python.items() if key == "python"}
+    project |= {key: value for key, value in python.items() if key != "python"}
+    project["dependencies"] = draw(st.lists(_asked, min_size=1, max_size=4, unique=True))
+    releases = draw(ordinary())
+    releases += draw(family(sorted({row.rpartition("-")[2] for row in rows})))
+    releases += draw(extensions())
+    config["index"] = [{"name": "ext", "url": EXTENSIONS, "packages": ["gpuext"]}]
+    if draw(st.booleans()):
+        project["optional-dependencies"] = {"train": draw(_few), "serve": draw(_few)}
+        if draw(st.booleans()):
+            project["optional-dependencies"]["serve"].append("app[train]")
+        config["extras"] = draw(st.sampled_from([["train"], ["serve"], ["serve", "train"]]))
+    if draw(st.booleans()):
+        lint: list[Any] = draw(_few)
+        dev: list[Any] = draw(_few)
+        if draw(st.booleans()):
+            dev.append({"include-group": "lint"})
+        pyproject["dependency-groups"] = {"dev": dev, "lint": lint}
+        config["groups"] = draw(st.sampled_from([["dev"], ["lint"], ["lint", "dev"]]))
+    if draw(st.booleans()):
+        config["constraints"] = draw(st.lists(_limit, max_size=2, unique=True))
+    if draw(st.booleans()):
+        config["overrides"] = _one_each(draw(st.lists(_override, max_size=2, unique=True)))
+    if draw(st.booleans()):
+        config["rows"] = _rows(draw, rows)
+    if draw(st.booleans()):
+        config |= draw(_policy)
+    if draw(st.sampled_from([False, False, False, True])):
+        address = f"{FILES}delta-1.7-py3-none-any.whl"
+        project["dependencies"].append(f"delta @ {address}")
+        releases.append(
+            Release(index=address, filenames=("delta-1.7-py3-none-any.whl",), requires=())
         )
-    resolutions, failures = solve_each(wanted, repository, preferred)
-    if failures:
-        return failures
-    lock = merged(wanted, resolutions)
-    return render_pylock(lock), lock, resolutions
+    return World(releases=tuple(releases), pyproject=pyproject)
 
 
-def requirements_of(world: World, filename: str, index: str) -> tuple[str, ...]:
-    """What the metadata of one file says, as it was put on its index."""
-    (found,) = {
-        release.requires
-        for release in world.releases
-        if filename in release.filenames and release.index == index
-    }
-    return found
+_policy = st.sampled_from(
+    [
+        {"align": "common"},
+        {"align": "common"},
+        {"align": "common"},
+        {"prerelease": "allow"},
+        {"prerelease": "disallow"},
+        {"resolution": "lowest"},
+        {"resolution": "lowest-direct"},
+        {"only-binary": [":all:"]},
+        {"only-binary": ["alpha"]},
+        {"no-binary": ["alpha", "beta"]},
+        {"no-binary": [":all:"], "only-binary": ["torch", "torchaudio", "torchcodec"]},
+    ]
+)

@@ -16,6 +16,7 @@ _SYSTEMS = {
     "linux-aarch64": ("posix", "linux", "Linux", "aarch64"),
     "win": ("nt", "win32", "Windows", "AMD64"),
     "mac": ("posix", "darwin", "Darwin", "arm64"),
+    "mac-x86_64": ("posix", "darwin", "Darwin", "x86_64"),
 }
 
 
@@ -41,6 +42,8 @@ def tags(platform: str, python: str) -> list[Tag]:
         names = ["win_amd64"]
     elif platform == "mac":
         names = list(mac_platforms((14, 0), "arm64"))
+    elif platform == "mac-x86_64":
+        names = list(mac_platforms((11, 0), "x86_64"))
     else:
         machine = _SYSTEMS[platform][3]
         names = [f"manylinux_2_{minor}_{machine}" for minor in range(28, 16, -1)]

@@ -22,6 +22,7 @@ from lockforge.model.project import Policy, Project, ProjectRequirement, RowSett
 from lockforge.model.release import DistributionFile, Listing, Metadata
 from lockforge.model.resolution import Failure, Preferred, Resolution
 from lockforge.resolve.finder import Finder
+from lockforge.resolve.limits import ROUNDS_ONLY, Limits
 from lockforge.resolve.matrix import solve_matrix
 from lockforge.standards.filenames import parse_sdist_name, parse_wheel_name
 from lockforge.standards.pylock import render_pylock
@@ -202,6 +203,10 @@ def make_project(
     requires_python: str | None = None,
     extras: Sequence[str] = (),
     groups: Sequence[str] = (),
+    policy: Policy | None = None,
+    constraints: Sequence[str] = (),
+    overrides: Sequence[str] = (),
+    pythons_derived: bool = False,
 ) -> Project:
     matrix = matrix or make_matrix("linux-cpu")
     return Project(
@@ -215,7 +220,10 @@ def make_project(
         },
         user_indexes=tuple(user_indexes),
         metadata=metadata or {},
-        policy=Policy(exclude_newer=exclude_newer),
+        policy=policy or Policy(exclude_newer=exclude_newer),
+        constraints=tuple(map(required, constraints)),
+        overrides=tuple(map(required, overrides)),
+        pythons_derived=pythons_derived,
         extras=tuple(map(canonicalize_name, extras)),
         groups=tuple(map(canonicalize_name, groups)),
     )
@@ -231,10 +239,11 @@ def solve(
     *,
     preferred: Preferences | None = None,
     catalog: Catalog | None = None,
+    limits: Limits = ROUNDS_ONLY,
 ) -> tuple[list[Resolution], list[Failure]]:
     """Solve every Target of *project*, each with the same preferences."""
     wanted = {target: preferred or {} for target in project.matrix.targets}
-    return solve_each(project, repository, wanted, catalog=catalog)
+    return solve_each(project, repository, wanted, catalog=catalog, limits=limits)
 
 
 def solve_each(
@@ -243,10 +252,12 @@ def solve_each(
     preferred: Mapping[Target, Mapping[str, Sequence[Preferred]]],
     *,
     catalog: Catalog | None = None,
+    limits: Limits = ROUNDS_ONLY,
 ) -> tuple[list[Resolution], list[Failure]]:
     """Solve every Target of *project*, each with preferences of its own."""
     finder = Finder(project, catalog or load_catalog(), repository, preferred)
-    return solve_matrix(project, finder, preferred, NoProgress())
+    outcome = solve_matrix(project, finder, preferred, NoProgress(), limits)
+    return list(outcome.resolutions), list(outcome.failures)
 
 
 def solved(
@@ -276,6 +287,7 @@ def merged(project: Project, resolutions: Sequence[Resolution]) -> Lock:
     return merge(
         project.matrix,
         resolutions,
+        asked=project.matrix,
         catalog=load_catalog(),
         locate=locate,
         requires_python=project.requires_python,

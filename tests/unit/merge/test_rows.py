@@ -38,6 +38,7 @@ def facts(repository: FakeRepository, *rows: str, pythons: tuple[str, ...]) -> l
             catalog=load_catalog(),
             locate=locate,
             index=torch_index(row.accelerator.label).url,
+            left_out=(),
         )
         for row in project.matrix.rows
     ]

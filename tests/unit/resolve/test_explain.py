@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
+from packaging.requirements import Requirement
 from packaging.utils import NormalizedName
 
-from lockforge.model.resolution import Cause, Failure, Offer
+from lockforge.model.project import Policy, Project, ProjectRequirement
+from lockforge.model.resolution import Cause, Failure, Offer, Refusal, TagGap
 from tests.unit.fakes import (
     PYPI,
     FakeRepository,
@@ -17,12 +22,20 @@ from tests.unit.fakes import (
 CPU, CU130 = torch_index("cpu"), torch_index("cu130")
 
 
+def failures(project: Project, repository: FakeRepository) -> list[Failure]:
+    """The failures of all rows, without what might be done."""
+    return [replace(one, suggestion=None) for one in solve(project, repository)[1]]
+
+
 def failed(repository: FakeRepository, *requirements: str, row: str = "linux-cpu") -> Failure:
     """The failure of one row at Python 3.12."""
-    resolutions, failures = solve(make_project(*requirements, matrix=make_matrix(row)), repository)
-    assert resolutions == []
-    (failure,) = failures
+    (failure,) = failures(make_project(*requirements, matrix=make_matrix(row)), repository)
     return failure
+
+
+def own(requirement: str) -> Cause:
+    """What the project requires."""
+    return Cause(requirement=requirement, parent=None, where="test")
 
 
 def offer(name: str, **keys: object) -> Offer:
@@ -44,10 +57,10 @@ def test_whole_failure() -> None:
     repository.add("torch-2.8.0+cu130-cp312-cp312-manylinux_2_28_x86_64.whl", index=CU130)
     repository.wheels("torch", "2.11")
     project = make_project("torch>=2.9", matrix=make_matrix("linux-cu130"))
-    assert solve(project, repository)[1] == [
+    assert failures(project, repository) == [
         Failure(
             target=project.matrix.targets[0],
-            causes=(Cause(requirement="torch>=2.9", parent=None),),
+            causes=(own("torch>=2.9"),),
             offers=(
                 Offer(
                     project=NormalizedName("torch"),
@@ -56,25 +69,39 @@ def test_whole_failure() -> None:
                     found=True,
                     usable=("2.8.0+cu130",),
                     newest="2.10.0+cu130",
-                    pythons=("cp312", "cp313"),
-                    platforms=("win_amd64",),
-                    refused=(
-                        (
-                            "2.10.0+cu130: wheels for Pythons cp312, cp313 "
-                            "and platforms win_amd64 only"
+                    gaps=(
+                        TagGap(
+                            version="2.10.0",
+                            pythons=("cp312", "cp313"),
+                            platforms=("win_amd64",),
+                            missing="linux",
                         ),
-                        "2.9.0+cpu: built for cpu",
                     ),
+                    refused=(Refusal(version="2.9.0+cpu", reason="built for cpu"),),
                 ),
             ),
         )
     ]
 
 
+def test_labels_of_one_version() -> None:
+    """A version is told once, whatever labels its wheels bear, and not at all if one will do."""
+    repository = FakeRepository()
+    repository.add("torch-2.9.0+cpu-cp312-cp312-win_amd64.whl", index=CPU)
+    repository.add("torch-2.9.0-cp312-cp312-macosx_14_0_arm64.whl", index=CPU)
+    repository.add("torch-2.9.0+cu130-cp312-cp312-manylinux_2_28_x86_64.whl", index=CPU)
+    (linux,) = failed(repository, "torch").offers
+    assert [(one.version, one.platforms) for one in linux.gaps] == [
+        ("2.9.0", ("macosx_14_0_arm64", "win_amd64"))
+    ]
+    (mac,) = failed(repository, "torch>3", row="mac-cpu").offers
+    assert mac.gaps == ()
+
+
 def test_no_such_project() -> None:
     """An index without the project is told from one without a fitting file."""
     failure = failed(FakeRepository(), "Missing_Thing>=1")
-    assert failure.causes == (Cause(requirement="Missing_Thing>=1", parent=None),)
+    assert failure.causes == (own("Missing_Thing>=1"),)
     assert failure.offers == (
         Offer(
             project=NormalizedName("missing-thing"),
@@ -86,29 +113,99 @@ def test_no_such_project() -> None:
 
 
 def test_conflict() -> None:
-    """Both sides of a conflict are named, with the packages that ask."""
+    """Both sides of a conflict are named, with the packages that ask and what brought them in."""
     repository = FakeRepository()
     repository.wheels("a", "1.0", requires=["c<2"])
     repository.wheels("b", "1.0", requires=["c>=2"])
     repository.wheels("c", "1.0", "2.0")
     failure = failed(repository, "a", "b")
     assert failure.causes == (
-        Cause(requirement="c<2", parent="a 1.0"),
-        Cause(requirement="c>=2", parent="b 1.0"),
+        Cause(requirement="c<2", parent="a 1.0", via=(own("a"),)),
+        Cause(requirement="c>=2", parent="b 1.0", via=(own("b"),)),
     )
-    assert failure.offers == (
-        offer("c", usable=("2.0", "1.0"), newest="2.0", pythons=("py3",), platforms=("any",)),
-    )
+    assert failure.offers == (offer("c", usable=("2.0", "1.0"), newest="2.0"),)
 
 
 def test_deep_conflict() -> None:
-    """A requirement that is out of reach at depth is named by its own text."""
+    """A requirement out of reach at depth is named with the whole way there."""
     repository = FakeRepository()
     repository.wheels("a", "1.0", "2.0", requires=["b[x]>=1"])
     repository.wheels("b", "1.0", requires=["c>=9; extra == 'x'"])
     repository.wheels("c", "1.0")
-    failure = failed(repository, "a")
-    assert Cause(requirement="c>=9", parent="b[x] 1.0") in failure.causes
+    found = failed(repository, "a").causes
+    assert found == (
+        Cause(
+            requirement="c>=9",
+            parent="b[x] 1.0",
+            via=(own("a"), Cause(requirement="b[x]>=1", parent="a 2.0")),
+        ),
+    )
+
+
+def test_shortest_way() -> None:
+    """Of several ways to the one who asks the shortest is told, and circles do not matter."""
+    repository = FakeRepository()
+    repository.wheels("a", "1.0", requires=["b", "far"])
+    repository.wheels("far", "1.0", requires=["b>=1", "a"])
+    repository.wheels("b", "1.0", requires=["c>=9", "far"])
+    repository.wheels("c", "1.0")
+    (cause,) = failed(repository, "a").causes
+    assert cause.via == (own("a"), Cause(requirement="b", parent="a 1.0"))
+
+
+def test_rows_fail_alike() -> None:
+    """The label of a row is left out of who asks, so that rows are seen to fail alike."""
+    repository = FakeRepository()
+    for index in (CPU, CU130):
+        stem = f"torch-2.9.0+{index.name}-cp312-cp312"
+        repository.add(f"{stem}-manylinux_2_28_x86_64.whl", "c>=9", index=index)
+    repository.wheels("c", "1.0")
+    project = make_project("torch", matrix=make_matrix("linux-cpu", "linux-cu130"))
+    first, second = failures(project, repository)
+    assert first.causes == second.causes
+    assert first.causes == (Cause(requirement="c>=9", parent="torch 2.9.0", via=(own("torch"),)),)
+
+
+def test_constraint() -> None:
+    """A constraint that takes part is named with its place."""
+    repository = FakeRepository()
+    repository.wheels("a", "1.0", requires=["c>=2"])
+    repository.wheels("c", "1.0", "2.0")
+    limit = ProjectRequirement(requirement=Requirement("c<2"), where="constraints.txt:3")
+    project = replace(make_project("a"), constraints=(limit,))
+    (failure,) = failures(project, repository)
+    assert failure.causes == (
+        Cause(requirement="c>=2", parent="a 1.0", via=(own("a"),)),
+        Cause(requirement="c<2", parent=None, kind="constraint", where="constraints.txt:3"),
+    )
+
+
+def test_override() -> None:
+    """An override is named as such, with the one it speaks for."""
+    repository = FakeRepository()
+    repository.wheels("a", "1.0", requires=["c>=1"])
+    repository.wheels("c", "1.0", "2.0")
+    override = ProjectRequirement(requirement=Requirement("c>=3"), where="pyproject.toml:9")
+    project = replace(make_project("a"), overrides=(override,))
+    (failure,) = failures(project, repository)
+    assert failure.causes == (
+        Cause(
+            requirement="c>=3",
+            parent="a 1.0",
+            kind="override",
+            where="pyproject.toml:9",
+            via=(own("a"),),
+        ),
+    )
+
+
+def test_addition() -> None:
+    """What the catalogue asks for has its reason."""
+    repository = FakeRepository()
+    repository.add("torch-2.9.0+cpu-cp312-cp312-manylinux_2_28_x86_64.whl", index=CPU)
+    repository.add("torchaudio-2.8.0+cpu-cp312-cp312-manylinux_2_28_x86_64.whl", index=CPU)
+    causes = failed(repository, "torch", "torchaudio").causes
+    assert [cause.reason != "" for cause in causes] == [False, True]
 
 
 def test_python() -> None:
@@ -120,34 +217,60 @@ def test_python() -> None:
         offer(
             "foo",
             newest="2.0",
-            pythons=("py3",),
-            platforms=("any",),
             refused=(
-                "2.0: needs Python >=3.13",
-                "foo-1.0-py3-none-any.whl: its metadata needs Python >=3.14",
+                Refusal(version="2.0", reason="needs Python >=3.13"),
+                Refusal(
+                    version="1.0",
+                    filename="foo-1.0-py3-none-any.whl",
+                    reason="its metadata needs Python >=3.14",
+                ),
             ),
         ),
     )
 
 
 def test_metadata() -> None:
-    """A file whose metadata cannot be used is named with the reason."""
+    """A file whose metadata cannot be had is named with the reason and what makes up for it."""
     repository = FakeRepository()
-    repository.add("foo-1.0.tar.gz", broken="known only after a build")
-    (found,) = failed(repository, "foo").offers
+    repository.add("foo_bar-1.0.tar.gz", broken="known only after a build")
+    (found,) = failed(repository, "foo-bar").offers
     assert found == offer(
-        "foo", newest="1.0", refused=("foo-1.0.tar.gz: known only after a build",)
+        "foo-bar",
+        newest="1.0",
+        refused=(
+            Refusal(
+                version="1.0",
+                filename="foo_bar-1.0.tar.gz",
+                reason="known only after a build",
+                setting='[tool.lockforge.metadata."foo-bar==1.0"]',
+            ),
+        ),
     )
+
+
+def test_refused_parent() -> None:
+    """Where an older version asks because a newer one was struck out, that is told."""
+    repository = FakeRepository()
+    repository.wheels("a", "1.0", requires=["c<2"])
+    repository.add("a-2.0-py3-none-any.whl", broken="no METADATA")
+    repository.wheels("c", "2.0")
+    found = {one.project: one for one in failed(repository, "a").offers}
+    assert [one.filename for one in found[NormalizedName("a")].refused] == [
+        "a-2.0-py3-none-any.whl"
+    ]
 
 
 def test_yanked() -> None:
     """A yanked version is not offered as one the row can have; that it is yanked is said."""
     repository = FakeRepository()
     repository.add("foo-2.0-py3-none-any.whl", yanked="broken")
-    repository.add("foo-1.0-py3-none-any.whl")
-    (found,) = failed(repository, "foo>=2").offers
-    assert found.usable == ("1.0",)
-    assert any("yanked" in reason for reason in found.refused)
+    repository.add("foo-1.0-py3-none-any.whl", yanked="")
+    (found,) = failed(repository, "foo").offers
+    assert found.usable == ()
+    assert found.refused == (
+        Refusal(version="2.0", reason="yanked: broken"),
+        Refusal(version="1.0", reason="yanked: no reason given"),
+    )
 
 
 def test_exclude_newer() -> None:
@@ -156,16 +279,50 @@ def test_exclude_newer() -> None:
     repository.add("foo-2.0-py3-none-any.whl", upload_time="2026-11-02T00:00:00Z")
     repository.add("foo-1.0-py3-none-any.whl", upload_time="2026-01-01T00:00:00Z")
     project = make_project("foo>=2", exclude_newer="2026-11-01T23:59:59Z")
-    ((found,),) = [failure.offers for failure in solve(project, repository)[1]]
-    assert found.refused == ("2.0: uploaded 2026-11-02T00:00:00Z, after exclude-newer",)
+    ((found,),) = [failure.offers for failure in failures(project, repository)]
+    assert found.refused == (
+        Refusal(version="2.0", reason="uploaded 2026-11-02T00:00:00Z, after exclude-newer"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("policy", "filename"),
+    [
+        (Policy(only_binary=frozenset({"foo"})), "foo-1.0.tar.gz"),
+        (Policy(no_binary=frozenset({"foo"})), "foo-1.0-py3-none-any.whl"),
+    ],
+)
+def test_unwanted_kind(policy: Policy, filename: str) -> None:
+    """A file of a kind that is not wanted is there, and refused for that."""
+    repository = FakeRepository()
+    repository.add(filename)
+    project = replace(make_project("foo"), policy=policy)
+    ((found,),) = [failure.offers for failure in failures(project, repository)]
+    assert [(one.version, "wanted" in one.reason) for one in found.refused] == [("1.0", True)]
+
+
+def test_prereleases() -> None:
+    """That only pre-releases would do is said where they are ruled out, and not elsewhere."""
+    repository = FakeRepository()
+    repository.wheels("foo", "1.0", "2.0rc1", "2.0rc2")
+    for prereleases, expected in (("disallow", ("2.0rc2", "2.0rc1")), ("allow", ())):
+        policy = Policy(prereleases=prereleases)  # type: ignore[arg-type]
+        project = replace(make_project("foo>=2.0rc1", "foo<2.1"), policy=policy)
+        found = [
+            one.prereleases for failure in failures(project, repository) for one in failure.offers
+        ]
+        assert found == ([expected] if expected else [])
 
 
 def test_fallback() -> None:
-    """For a package with a fallback, what the default index has is told as well."""
+    """Both indexes of a package with a fallback are told, the one that has nothing first."""
     repository = FakeRepository()
     repository.wheels("triton", "3.5.0")
     found = failed(repository, "triton>=4").offers
-    assert ("pypi", ("3.5.0",)) in [(one.index_name, one.usable) for one in found]
+    assert [(one.index_name, one.found, one.usable) for one in found] == [
+        ("cpu", False, ()),
+        ("pypi", True, ("3.5.0",)),
+    ]
 
 
 def test_all_rows_together() -> None:
@@ -173,9 +330,11 @@ def test_all_rows_together() -> None:
     repository = FakeRepository()
     repository.add("foo-1.0-cp312-cp312-manylinux_2_28_x86_64.whl")
     project = make_project("foo", matrix=make_matrix("linux-cpu", "win-cpu", "mac-cpu"))
-    resolutions, failures = solve(project, repository)
-    assert [one.target.id for one in resolutions] == ["linux-cpu-py312"]
-    assert [one.target.id for one in failures] == ["win-cpu-py312", "mac-cpu-py312"]
+    assert [one.target.id for one in solve(project, repository)[0]] == ["linux-cpu-py312"]
+    assert [one.target.id for one in failures(project, repository)] == [
+        "win-cpu-py312",
+        "mac-cpu-py312",
+    ]
 
 
 def test_order_does_not_matter() -> None:

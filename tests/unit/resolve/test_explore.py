@@ -10,7 +10,6 @@ from lockforge.catalog import load_catalog
 from lockforge.model.resolution import Preferred
 from lockforge.resolve.explore import explore
 from lockforge.resolve.finder import Finder
-from lockforge.resolve.solve import root_needs
 from tests.unit.fakes import (
     FakeRepository,
     Preferences,
@@ -56,7 +55,7 @@ def explored(
     targets = project.matrix.targets
     wanted = {target: preferred or {} for target in targets}
     finder = Finder(project, load_catalog(), repository, wanted)
-    explore({target: root_needs(project, target) for target in targets}, finder, wanted)
+    explore(finder, wanted)
     return repository.batches
 
 

@@ -9,8 +9,7 @@ from packaging.utils import NormalizedName
 from packaging.version import Version
 
 from lockforge.model.release import DistributionFile
-from lockforge.resolve.finder import split_extras
-from lockforge.resolve.need import Candidate, Need, identify
+from lockforge.resolve.need import Candidate, Need, identify, split_extras
 from tests.unit.fakes import PYPI
 
 

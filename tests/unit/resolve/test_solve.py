@@ -52,6 +52,11 @@ def chosen(repository: FakeRepository, *requirements: str) -> dict[str, str]:
     return versions(resolution)
 
 
+def fails(repository: FakeRepository, *requirements: str) -> bool:
+    """Whether that row has no solution."""
+    return bool(solve(make_project(*requirements), repository)[1])
+
+
 def test_whole_resolution() -> None:
     """A Resolution holds the pins sorted by name, each with its one file, and the edges."""
     repository = FakeRepository()
@@ -247,12 +252,13 @@ def test_yanked(requirement: str, expected: dict[str, str] | None) -> None:
 
 
 def test_yanked_by_a_pin_of_a_dependency() -> None:
-    """It does not matter who pins."""
+    """A yanked version is the project's own to name: what a dependency pins is not enough."""
     repository = FakeRepository()
     repository.add("foo-2.0-py3-none-any.whl", yanked="")
     repository.add("foo-1.0-py3-none-any.whl")
     repository.wheels("bar", "1.0", requires=["foo==2.0"])
-    assert chosen(repository, "foo", "bar") == {"foo": "2.0", "bar": "1.0"}
+    assert fails(repository, "foo", "bar")
+    assert chosen(repository, "foo==2.0", "bar") == {"foo": "2.0", "bar": "1.0"}
 
 
 def test_one_yanked_file() -> None:
@@ -421,7 +427,11 @@ class TestRoutes:
         with pytest.raises(ConfigError) as caught:
             solve(make_project("acme-core", user_indexes=users), FakeRepository())
         assert [(fault.where, fault.message) for fault in caught.value.faults] == [
-            ("tool.lockforge.index", "acme-core is routed to two indexes: acme and other")
+            (
+                "tool.lockforge.index",
+                "acme-core is routed to two indexes: acme (https://acme.example/simple/) "
+                "and other (https://other.example/)",
+            )
         ]
 
     def test_fallback(self) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import tomllib
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from packaging.pylock import Pylock
+from packaging.utils import NormalizedName
 
 from lockforge.errors import LockSyntaxError
 from lockforge.model.lock import Dependency, Lock, LockedFile, LockedPackage, LockedRow
@@ -391,3 +393,85 @@ def test_damaged_table(old: str, new: str) -> None:
     data = tomllib.loads(FULL_TEXT.replace(old, new))
     with pytest.raises(LockSyntaxError, match=r"^\[tool\.lockforge\] is damaged"):
         locked_rows(data, where="pylock.toml")
+
+
+def with_package(package: LockedPackage) -> str:
+    """The text of one entry."""
+    text = render_pylock(replace(FULL, packages=(package,)))
+    return text.partition("\n[[packages]]\n")[2].partition("\n[tool.lockforge]")[0]
+
+
+def direct(**keys: Any) -> LockedPackage:
+    """Give an entry of a direct reference, which has no index and no other source."""
+    common: dict[str, Any] = {
+        "name": "acme",
+        "version": "1.0",
+        "index": None,
+        "marker": "",
+        "requires_python": None,
+        "dependencies": (),
+        "wheels": (),
+        "sdist": None,
+    }
+    return LockedPackage(**(common | keys))
+
+
+WHEEL = "acme-1.0-py3-none-any.whl"
+DIRECT: list[tuple[dict[str, Any], list[str]]] = [
+    # an archive at an address, whose name is told by it
+    (
+        {"archive": LockedFile(name=WHEEL, sha256=A, url=f"https://h.example/{WHEEL}", size=7)},
+        [
+            'version = "1.0"',
+            (
+                f'archive = {{ url = "https://h.example/{WHEEL}", size = 7, '
+                f'hashes = {{ sha256 = "{A}" }} }}'
+            ),
+        ],
+    ),
+    # an archive below the project
+    (
+        {
+            "archive": LockedFile(name=WHEEL, sha256=A, path=f"wheels/{WHEEL}"),
+            "marker": "sys_platform == 'linux'",
+        },
+        [
+            'version = "1.0"',
+            "marker = \"sys_platform == 'linux'\"",
+            f'archive = {{ path = "wheels/{WHEEL}", hashes = {{ sha256 = "{A}" }} }}',
+        ],
+    ),
+    # a directory, which has neither version nor hash
+    (
+        {"version": None, "directory": LockedFile(name="acme-1.0", sha256=None, path="libs/acme")},
+        ['directory = { path = "libs/acme" }'],
+    ),
+    (
+        {
+            "version": None,
+            "directory": LockedFile(name="acme-1.0", sha256=None, path="."),
+            "editable": True,
+            "dependencies": (Dependency(name=NormalizedName("torch")),),
+        },
+        [
+            "dependencies = [",
+            '  { name = "torch" },',
+            "]",
+            'directory = { path = ".", editable = true }',
+        ],
+    ),
+]
+
+
+@pytest.mark.parametrize(("keys", "lines"), DIRECT)
+def test_direct_references(keys: dict[str, Any], lines: list[str]) -> None:
+    """PEP 751: `archive` or `directory`, then no wheels, sdist or index; an archive has a hash."""
+    assert with_package(direct(**keys)).splitlines() == ['name = "acme"', *lines]
+    parsed = Pylock.from_dict(
+        tomllib.loads(render_pylock(replace(FULL, packages=(direct(**keys),))))
+    )
+    (package,) = parsed.packages
+    assert package.wheels is None
+    assert package.sdist is None
+    assert package.index is None
+    assert (package.archive is None) != (package.directory is None)

@@ -1,0 +1,1 @@
+"""The given resolver scenarios, each locked over HTTP and judged by packaging alone."""
