@@ -89,6 +89,11 @@ def commands() -> None:
     help="Choose these packages anew.",
 )
 @click.option(
+    "--refresh",
+    is_flag=True,
+    help="Take files as their pages have them now; versions stay, and changed files are named.",
+)
+@click.option(
     "--check", is_flag=True, help="Write nothing; exit with 1 if the lock is not current."
 )
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
@@ -103,6 +108,7 @@ def lock_command(
     no_download: bool,
     upgrade: bool,
     upgrade_package: tuple[str, ...],
+    refresh: bool,
     check: bool,
     quiet: bool,
     verbose: bool,
@@ -116,13 +122,17 @@ def lock_command(
       lockforge lock --matrix linux-cu130,win-cpu,mac-cpu
       lockforge lock torch torchvision --matrix linux-cu130,mac-cpu --python 3.12
     """
-    if quiet and verbose:
-        raise UsageError("--quiet and --verbose exclude each other", hint="leave out one of them")
-    if check and (upgrade or upgrade_package):
-        raise UsageError(
-            "--check changes nothing, so there is nothing to upgrade",
-            hint="leave out --check or the upgrade",
-        )
+    _exclude_each_other(
+        ("--quiet and --verbose exclude each other", quiet and verbose),
+        (
+            "--check changes nothing, so there is nothing to upgrade or refresh",
+            check and bool(upgrade or upgrade_package or refresh),
+        ),
+        (
+            "--refresh asks the indexes, which --offline and --snapshot forbid",
+            refresh and (offline or snapshot is not None),
+        ),
+    )
     files = TextFiles()
     catalog = _catalog(files)
     loaded = _load(project, options, catalog, files)
@@ -136,6 +146,7 @@ def lock_command(
         where=str(path),
         upgrade=upgrade,
         upgrade_packages=upgrade_package,
+        refresh=refresh,
         local_path=partial(lock_path, path.parent),
     )
     if check:
@@ -148,6 +159,7 @@ def lock_command(
             loaded,
             offline=offline,
             downloads=not (offline or no_download),
+            refresh=refresh,
             progress=progress,
             opened=opened,
         )
@@ -169,6 +181,13 @@ def lock_command(
         kept = "" if quiet else f"{matrix_text}{path} is current\n"
         stamp.remember(click.get_current_context().obj, files.seen, kept.encode())
     return _SUCCESS
+
+
+def _exclude_each_other(*contradictions: tuple[str, bool]) -> None:
+    """Refuse options that cannot be given together, by what is said of each and whether it is."""
+    for message, given in contradictions:
+        if given:
+            raise UsageError(message, hint="leave out one of them")
 
 
 def _tell(outcome: LockOutcome, *, verbose: bool) -> None:
@@ -259,6 +278,7 @@ def _repository(
     *,
     offline: bool,
     downloads: bool,
+    refresh: bool,
     progress: Progress,
     opened: ExitStack,
 ) -> Repository:
@@ -285,8 +305,8 @@ def _repository(
         return HttpTransport(keychain=keychain, connections=CONNECTIONS)
 
     cache = Cache(Path(cache_directory()))
-    client = CachingClient(cache, connect, offline=offline)
-    remote = HttpRepository(client, cache, downloads=downloads, progress=progress)
+    client = CachingClient(cache, connect, offline=offline, refresh=refresh)
+    remote = HttpRepository(client, cache, downloads=downloads, progress=progress, refresh=refresh)
     opened.callback(remote.close)
     return RoutedRepository(DirectoryRepository(), remote)
 

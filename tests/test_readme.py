@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from tests.conftest import ROOT
+from tests.support.command import lockforge
 
 
 def test_the_first_code_block_is_two_commands_that_set_up_all_they_need() -> None:
@@ -15,3 +18,18 @@ def test_the_first_code_block_is_two_commands_that_set_up_all_they_need() -> Non
     assert "lockforge lock --project fixtures/projects/vision" in block[0]
     assert "--snapshot fixtures/snapshot" in block[0]
     assert block[1].endswith("-m pytest")
+
+
+def test_the_configuration_shown_has_no_fault(tmp_path: Path) -> None:
+    """Every key of it is known; that the offline cache is empty comes only after that."""
+    readme = (ROOT / "README.md").read_text("utf-8")
+    block = readme.partition("```toml\n")[2].partition("```")[0]
+    project = '[project]\nname = "demo"\ndependencies = ["torch"]\n'
+    extras = "[project.optional-dependencies]\ntrain = []\n"
+    (tmp_path / "pyproject.toml").write_text(f"{project}{extras}{block}", "utf-8")
+    (tmp_path / "wheels").mkdir()
+
+    ended = lockforge("lock", "--project", tmp_path, "--offline")
+
+    assert ended.status == 5
+    assert "not in the cache, and --offline forbids to ask for it" in ended.err

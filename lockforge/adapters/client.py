@@ -19,11 +19,17 @@ class CachingClient:
     """Pages and files of indexes; safe to use from several threads."""
 
     def __init__(
-        self, cache: Cache, connect: Callable[[], HttpTransport], *, offline: bool
+        self,
+        cache: Cache,
+        connect: Callable[[], HttpTransport],
+        *,
+        offline: bool,
+        refresh: bool = False,
     ) -> None:
         self._cache = cache
         self._connect = connect
         self._offline = offline
+        self._refresh = refresh
         self._transport: HttpTransport | None = None
         self._connecting = threading.Lock()
 
@@ -47,6 +53,8 @@ class CachingClient:
 
     def fresh_page(self, url: str, *, accept: str) -> Response | None:
         """Give a page that the cache has and that need not be asked for."""
+        if self._refresh:
+            return None
         cached = self._cache.read(_page_key(url, accept))
         if cached is not None and (self._offline or time.time() < cached.expires):
             return cached.response

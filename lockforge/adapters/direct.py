@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, unquote, urldefrag, urlsplit
 
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from packaging.utils import NormalizedName
 
     from lockforge.model.index import Index
+
+
+_SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 def direct_listing(index: Index, project: NormalizedName) -> Listing:
@@ -60,11 +64,10 @@ def _archive(
             "a project in a subdirectory of an archive cannot be locked",
             hint="give the address of its own sdist or wheel",
         )
-    return DistributionFile(
-        filename=filename,
-        url=address,
-        sha256=fragment["sha256"][0].lower() if "sha256" in fragment else None,
-    )
+    digest = fragment["sha256"][0].lower() if "sha256" in fragment else None
+    if digest is not None and not _SHA256.fullmatch(digest):
+        raise _fault(address, f"not a sha256: {digest}")
+    return DistributionFile(filename=filename, url=address, sha256=digest)
 
 
 def _fault(address: str, message: str, hint: str = "correct the direct reference") -> ConfigError:

@@ -60,12 +60,19 @@ class HttpRepository:
     """Asks indexes over HTTP, through the cache."""
 
     def __init__(
-        self, client: CachingClient, cache: Cache, *, downloads: bool, progress: Progress
+        self,
+        client: CachingClient,
+        cache: Cache,
+        *,
+        downloads: bool,
+        progress: Progress,
+        refresh: bool = False,
     ) -> None:
         self._client = client
         self._cache = cache
         self._downloads = downloads
         self._progress = progress
+        self._refresh = refresh
         self._pool: ThreadPoolExecutor | None = None
         self._listings: dict[tuple[str, str], Future[Listing]] = {}
         self._metadata: dict[str, Future[Metadata | None]] = {}
@@ -265,7 +272,7 @@ class HttpRepository:
             return read(path, where=file.filename)
 
     def sha256(self, index: Index, file: DistributionFile) -> str:
-        known = self._cache.read_hash(index.url, file.filename)
+        known = None if self._refresh else self._cache.read_hash(index.url, file.filename)
         if known is not None:
             return known
         if not self._downloads:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from packaging.markers import Marker
 from packaging.requirements import InvalidRequirement, Requirement
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import NormalizedName, canonicalize_name
 from packaging.version import InvalidVersion, Version
 
@@ -45,6 +46,7 @@ def read_source_tree(folder: Path) -> SourceTree:
         UnicodeDecodeError,
         tomllib.TOMLDecodeError,
         InvalidRequirement,
+        InvalidSpecifier,
         InvalidVersion,
         AttributeError,
         TypeError,
@@ -57,7 +59,7 @@ def read_source_tree(folder: Path) -> SourceTree:
 
 
 def _read(table: dict[str, Any], *, where: str) -> SourceTree:
-    dynamic = {"dependencies", "optional-dependencies"}.intersection(table.get("dynamic", ()))
+    dynamic = {"dependencies", "optional-dependencies"}.intersection(_strings(table, "dynamic"))
     if "name" not in table or dynamic:
         what = f"{' and '.join(sorted(dynamic))} are dynamic" if dynamic else "there is no name"
         raise NeedsBuildError(
@@ -66,22 +68,32 @@ def _read(table: dict[str, Any], *, where: str) -> SourceTree:
             where=where,
             hint="state them there, or build a wheel and name that instead",
         )
+    optional = table.get("optional-dependencies", {})
+    requires_python = table.get("requires-python")
     return SourceTree(
         name=canonicalize_name(table["name"]),
         metadata=Metadata(
             version=Version(table["version"]) if "version" in table else _UNKNOWN,
-            requires_python=table.get("requires-python"),
-            requires_dist=tuple(_requirements(table)),
-            provides_extra=tuple(map(canonicalize_name, table.get("optional-dependencies", ()))),
+            requires_python=None if requires_python is None else str(SpecifierSet(requires_python)),
+            requires_dist=(
+                *map(Requirement, _strings(table, "dependencies")),
+                *(one for extra in optional for one in _of_extra(optional, extra)),
+            ),
+            provides_extra=tuple(map(canonicalize_name, optional)),
         ),
     )
 
 
-def _requirements(table: dict[str, Any]) -> Iterator[Requirement]:
-    yield from map(Requirement, table.get("dependencies", ()))
-    for extra, texts in table.get("optional-dependencies", {}).items():
-        condition = Marker(f"extra == '{canonicalize_name(extra)}'")
-        for requirement in map(Requirement, texts):
-            own = requirement.marker
-            requirement.marker = condition if own is None else own & condition
-            yield requirement
+def _strings(table: dict[str, Any], key: str) -> list[str]:
+    values = table.get(key, [])
+    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+        raise TypeError(f"{key} is not a list of strings")
+    return values
+
+
+def _of_extra(optional: dict[str, Any], extra: str) -> Iterator[Requirement]:
+    condition = Marker(f"extra == '{canonicalize_name(extra)}'")
+    for requirement in map(Requirement, _strings(optional, extra)):
+        own = requirement.marker
+        requirement.marker = condition if own is None else own & condition
+        yield requirement

@@ -19,7 +19,10 @@ from lockforge.adapters.directories import cache_directory, config_directory
 _HEAD = f"lockforge stamp 1 {__version__}"
 _ABSENT = "-"
 # These options ask for more than "is there something to do".
-_BUSY = ("--upgrade", "--upgrade-package", "--check", "--verbose", "-v", "--help", "-h")
+_BUSY = (
+    *("--upgrade", "--upgrade-package", "--refresh", "--check"),
+    *("--verbose", "-v", "--help", "-h"),
+)
 
 
 def _key(arguments: list[str]) -> str | None:

@@ -46,6 +46,8 @@ class LockRequest:
     """What to call that file in messages."""
     upgrade: bool = False
     upgrade_packages: tuple[str, ...] = ()
+    refresh: bool = False
+    """Whether files are taken as their pages have them now; versions stay."""
     local_path: Callable[[str], tuple[str, bool]]
     """Gives for a ``file:`` address the path to write, and whether it is within the project."""
 
@@ -108,8 +110,10 @@ def lock(
         previous, data = parse_pylock(request.previous, where=request.where)
         _check_known(request.upgrade_packages, previous, where=request.where)
         stale = _stale_reasons(request, previous, data)
-        if not stale and not request.upgrade_packages:
+        if not (stale or request.upgrade_packages or request.refresh):
             return LockOutcome(text=request.previous, pylock=previous, data=data, reasons=())
+        if request.refresh:
+            reasons = ("a refresh was asked for",)
         reasons = stale or reasons
         if not locked_rows(data, where=request.where):
             warnings.append(
@@ -118,8 +122,10 @@ def lock(
             )
     outcome, told = _solve(request, project, catalog, repository, previous, progress, limits)
     moving = frozenset(map(canonicalize_name, request.upgrade_packages))
-    files = known_files(previous, moving=moving) if previous else {}
-    resolutions = _complete(outcome.resolutions, files, repository, progress)
+    known = known_files(previous, moving=()) if previous else {}
+    kept = known_files(previous, moving=moving) if previous and not request.refresh else {}
+    resolutions = _complete(outcome.resolutions, kept, repository, progress)
+    told += _changed_files(resolutions, known)
     outcome = replace(outcome, resolutions=tuple(resolutions))
     text, pylock, data = _render(request, project, catalog, outcome)
     return LockOutcome(
@@ -195,8 +201,7 @@ def _complete(
     found: dict[tuple[str, str], DistributionFile] = {}
 
     def complete(pin: Pin) -> Pin:
-        place = public_address(pin.file.url) if pin.index.layout == "direct" else pin.index.url
-        key = (place.rstrip("/"), pin.file.filename)
+        key = _place(pin)
         if key not in found:
             found[key] = file = _kept(pin.file, known.get(key))
             if file.sha256 is None and not file.source_tree:
@@ -216,6 +221,30 @@ def _complete(
     if missing:
         _raise_missing(missing, resolutions)
     return completed
+
+
+def _place(pin: Pin) -> tuple[str, str]:
+    """Give what a file is known by: its index, which a direct reference is itself, and its name."""
+    direct = pin.index.layout == "direct"
+    place = public_address(pin.file.url) if direct else pin.index.url
+    return place.rstrip("/"), pin.file.filename
+
+
+def _changed_files(
+    resolutions: Sequence[Resolution],
+    known: Mapping[tuple[str, str], PackageArchive | PackageWheel | PackageSdist],
+) -> list[str]:
+    """Say which files have other bytes than the previous lock has of them, sorted."""
+    found = set()
+    for pin in (pin for one in resolutions for pin in one.pins):
+        before = known.get(_place(pin))
+        was = before.hashes.get("sha256") if before is not None else None
+        if was is not None and was != pin.file.sha256:
+            found.add(
+                f"{pin.file.filename} was changed at its source under the same name: its sha256 is "
+                f"{pin.file.sha256}, the lock had {was}; do not trust it before you know why"
+            )
+    return sorted(found)
 
 
 def _kept(

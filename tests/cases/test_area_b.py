@@ -235,6 +235,53 @@ class TestLF014:
 
         assert Lock(lock_path).select("linux")["triton"].sha256 == entry.sha256
 
+    def test_a_refresh_takes_one_changed_hash_and_says_that_it_is_suspicious(
+        self, world: World, lock_world: LockWorld, lock_path: Path
+    ) -> None:
+        """The version is unchanged, and so is every other line of the lock."""
+        self._fill(world, on_torch_index=True)
+        world.add("cu130", "torchvision-0.24.0+cu130-py3-none-any.whl", hashed=False)
+        lock_world("torch", "torchvision", rows="linux-cu130")
+        before = lock_path.read_text("utf-8").splitlines()
+        old = world.entry("cu130", self._TRITON)
+        world.indexes["cu130"]["triton"].clear()
+        new = world.add("cu130", self._TRITON, marker="changed")
+
+        ended = lock_world("torch", "torchvision", rows="linux-cu130", options=("--refresh",))
+
+        after = lock_path.read_text("utf-8").splitlines()
+        differing = [(a, b) for a, b in zip(before, after, strict=True) if a != b]
+        assert len(differing) == 2  # its wheel's line, and the row's digest
+        assert (old.sha256 in differing[0][0], new.sha256 in differing[0][1]) == (True, True)
+        (warning,) = ended.err.splitlines()
+        assert warning.startswith(f"warning: {self._TRITON} was changed at its source")
+        assert old.sha256 in warning
+        assert new.sha256 in warning
+
+    def test_a_refresh_hashes_again_what_no_page_states(
+        self, world: World, lock_world: LockWorld, lock_path: Path
+    ) -> None:
+        """What the cache remembers of the bytes is what may have changed."""
+        name = "torch-2.9.0+cu130-cp312-cp312-manylinux_2_28_x86_64.whl"
+        world.add("cu130", name, hashed=False)
+        lock_world("torch", rows="linux-cu130")
+        world.indexes["cu130"]["torch"].clear()
+        new = world.add("cu130", name, hashed=False, marker="changed")
+
+        ended = lock_world("torch", rows="linux-cu130", options=("--refresh",))
+
+        assert Lock(lock_path).select("linux")["torch"].sha256 == new.sha256
+        assert f"warning: {name} was changed at its source" in ended.err
+
+    @pytest.mark.parametrize("option", ["--offline", "--check"])
+    def test_a_refresh_without_asking_is_no_refresh(
+        self, lock_world: LockWorld, option: str
+    ) -> None:
+        ended = lock_world("torch", rows="linux-cu130", options=("--refresh", option))
+
+        assert ended.status == 2
+        assert "leave out one of them" in ended.err
+
 
 class TestLF016:
     """Absolute paths make a lock useless elsewhere."""
