@@ -121,10 +121,19 @@ class Catalog:
         """Whether versions that the row's index lacks may come from the default index."""
         return name in self._fallback
 
-    def abi_limits(self, *, cxx11: bool) -> SpecifierSet:
-        """Give the torch versions with Linux wheels of the new C++ ABI, or of the old one."""
+    def abi_limits(
+        self, accelerator: Accelerator, platform: Platform, *, cxx11: bool
+    ) -> SpecifierSet:
+        """Give the torch versions whose wheels there have the new C++ ABI, or the old one.
+
+        Only Linux has two: elsewhere all have both.
+        """
+        if platform.system != "linux":
+            return SpecifierSet()
         fact = self._data["cxx11-abi"]
-        return SpecifierSet(f">={fact['first']}" if cxx11 else f"<{fact['only']}")
+        early = accelerator.label in fact["accelerators"] or platform.machine in fact["machines"]
+        since = fact["first"] if early else fact["only"]
+        return SpecifierSet(f">={since}" if cxx11 else f"<{since}")
 
     def platforms_of(self, accelerator: Accelerator) -> tuple[Platform, ...]:
         """List the platforms that wheels of *accelerator* exist for."""

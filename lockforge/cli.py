@@ -147,7 +147,7 @@ def lock_command(
         upgrade=upgrade,
         upgrade_packages=upgrade_package,
         refresh=refresh,
-        local_path=partial(lock_path, path.parent),
+        local_path=partial(lock_path, path.parent, loaded.relative_paths),
     )
     if check:
         return _check(request, quiet=quiet)
@@ -250,14 +250,16 @@ def _catalog(files: TextFiles) -> Catalog:
 
 def _load(root: Path, options: Options, catalog: Catalog, files: TextFiles) -> Loaded:
     pyproject = root / "pyproject.toml"
+    relative: set[str] = set()
     read = Files(
         pyproject=files.read_toml(pyproject),
         python_version=files.read(root / ".python-version", UsageError),
         read=partial(_read, files),
         paths=LocalPaths(
-            to_url=partial(to_file_url, root),
-            to_url_here=partial(to_file_url, Path()),
+            to_url=partial(to_file_url, root, relative),
+            to_url_here=partial(to_file_url, Path(), relative),
             names_in=names_in,
+            relative=relative,
         ),
         kind_of=kind_of,
         where=str(pyproject),

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, unquote, urldefrag, urlsplit
 
-from lockforge.adapters.paths import path_of, project_of
+from lockforge.adapters.paths import file_sha256, path_of, project_of
 from lockforge.adapters.source_tree import read_source_tree
 from lockforge.errors import ConfigError, Fault
 from lockforge.model.release import DistributionFile, Listing
@@ -67,7 +67,16 @@ def _archive(
     digest = fragment["sha256"][0].lower() if "sha256" in fragment else None
     if digest is not None and not _SHA256.fullmatch(digest):
         raise _fault(address, f"not a sha256: {digest}")
-    return DistributionFile(filename=filename, url=address, sha256=digest)
+    if not address.startswith("file:"):
+        return DistributionFile(filename=filename, url=address, sha256=digest)
+    path = path_of(address)
+    try:
+        found = file_sha256(path)
+    except OSError as error:
+        raise _fault(address, f"the file cannot be read: {error.strerror}") from error
+    if digest not in {None, found}:
+        raise _fault(address, f"the file has sha256 {found}, the direct reference says {digest}")
+    return DistributionFile(filename=filename, url=address, sha256=found, size=path.stat().st_size)
 
 
 def _fault(address: str, message: str, hint: str = "correct the direct reference") -> ConfigError:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import tarfile
 import zipfile
 from typing import TYPE_CHECKING
 
-from lockforge.adapters.paths import path_of, project_of
+from lockforge.adapters.paths import file_sha256, path_of, project_of
 from lockforge.adapters.source_tree import read_source_tree
 from lockforge.errors import (
     IndexUnavailableError,
@@ -28,17 +27,6 @@ if TYPE_CHECKING:
 
     from lockforge.model.index import Index
     from lockforge.model.release import Metadata
-
-_CHUNK = 1 << 20
-
-
-def file_sha256(path: Path) -> str:
-    """Hash a file without holding it in memory."""
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while chunk := file.read(_CHUNK):
-            digest.update(chunk)
-    return digest.hexdigest()
 
 
 def read_wheel_metadata(path: Path, *, where: str) -> Metadata:

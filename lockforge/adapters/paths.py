@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -10,7 +11,21 @@ from urllib.parse import urlsplit
 from lockforge.standards.filenames import parse_sdist_name, parse_wheel_name
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from packaging.utils import NormalizedName
+
+
+_CHUNK = 1 << 20
+
+
+def file_sha256(path: Path) -> str:
+    """Hash a file without holding it in memory."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            digest.update(chunk)
+    return digest.hexdigest()
 
 
 def path_of(url: str) -> Path:
@@ -30,11 +45,17 @@ def project_of(filename: str) -> NormalizedName | None:
     return sdist[0] if sdist else None
 
 
-def to_file_url(root: Path, text: str) -> str:
-    """Give the ``file:`` address of a path the user wrote, relative to the project."""
+def to_file_url(root: Path, relative: set[str], text: str) -> str:
+    """Give the ``file:`` address of a path the user wrote, relative to *root*.
+
+    Where it was written relative, the address is added to *relative*.
+    """
     if text.startswith("file:"):
         return text
-    return Path(os.path.normpath(root.absolute() / text)).as_uri()
+    url = Path(os.path.normpath(root.absolute() / text)).as_uri()
+    if not Path(text).is_absolute():
+        relative.add(url)
+    return url
 
 
 def names_in(url: str) -> tuple[str, ...] | None:
@@ -54,10 +75,16 @@ def kind_of(url: str) -> Literal["file", "directory"] | None:
     return "file" if path.is_file() else None
 
 
-def lock_path(root: Path, url: str) -> tuple[str, bool]:
-    """Give the path a lock in *root* writes for a file, and whether it is below *root*."""
+def lock_path(root: Path, relative: Collection[str], url: str) -> tuple[str, bool]:
+    """Give the path a lock in *root* writes for a file, and whether it is below *root*.
+
+    A path outside stays as the user wrote it, absolute, or relative where it is below one of the
+    addresses in *relative*: neither tells more of this machine than the user did.
+    """
     path = path_of(url)
-    try:
-        return path.relative_to(Path(os.path.normpath(root.absolute()))).as_posix(), True
-    except ValueError:
-        return path.as_posix(), False
+    top = Path(os.path.normpath(root.absolute()))
+    if path.is_relative_to(top):
+        return path.relative_to(top).as_posix(), True
+    if any(url == one or url.startswith(f"{one}/") for one in relative):
+        return Path(os.path.relpath(path, top)).as_posix(), False
+    return path.as_posix(), False

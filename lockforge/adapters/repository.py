@@ -207,7 +207,7 @@ class HttpRepository:
                 if isinstance(file.metadata, str):
                     self._client.keep_file(url, body, identity=file.metadata)
                 return parse_metadata(sidecar, where=file.filename)
-        if file.is_wheel and (text := self._ranged(file)) is not None:
+        if file.is_wheel and (text := self._ranged(index, file)) is not None:
             return parse_metadata(text, where=file.filename)
         return None
 
@@ -222,16 +222,12 @@ class HttpRepository:
             )
         return body.decode("utf-8", errors="replace")
 
-    def _ranged(self, file: DistributionFile) -> str | None:
+    def _ranged(self, index: Index, file: DistributionFile) -> str | None:
         """Read METADATA out of the wheel on the server; None where it serves no ranges."""
         try:
             tail = self._client.range(file.url, None, TAIL)
         except ProjectNotFoundError as error:
-            raise IndexUnavailableError(
-                "the index lists this file, but it is not there",
-                where=file.url,
-                hint="try again later, or tell whoever runs the index",
-            ) from error
+            raise _gone(index, file) from error
         if tail is None:
             return None
 
@@ -265,7 +261,7 @@ class HttpRepository:
         with tempfile.TemporaryDirectory(prefix="lockforge-") as folder:
             path = Path(folder) / file.filename
             with path.open("w+b") as target:
-                found = self._download(file, target)
+                found = self._download(index, file, target)
             self._check(file, found)
             self._cache.write_hash(index.url, file.filename, found)
             read = read_wheel_metadata if file.is_wheel else read_sdist_metadata
@@ -282,11 +278,11 @@ class HttpRepository:
                 hint="lock without --offline and --no-download to download and hash it once, "
                 "or choose another version",
             )
-        found = self._download(file, None)
+        found = self._download(index, file, None)
         self._cache.write_hash(index.url, file.filename, found)
         return found
 
-    def _download(self, file: DistributionFile, target: object) -> str:
+    def _download(self, index: Index, file: DistributionFile, target: object) -> str:
         def receive(chunks: Iterator[bytes], length: int | None) -> str:
             digest, done = hashlib.sha256(), 0
             if target is not None:
@@ -303,11 +299,7 @@ class HttpRepository:
         try:
             return self._client.download(file.url, receive)
         except ProjectNotFoundError as error:
-            raise IndexUnavailableError(
-                "the index lists this file, but it is not there",
-                where=file.url,
-                hint="try again later, or tell whoever runs the index",
-            ) from error
+            raise _gone(index, file) from error
 
     @staticmethod
     def _check(file: DistributionFile, found: str) -> None:
@@ -317,6 +309,20 @@ class HttpRepository:
                 where=file.url,
                 hint=_CHANGED,
             )
+
+
+def _gone(index: Index, file: DistributionFile) -> IndexUnavailableError:
+    if index.layout == "direct":
+        return IndexUnavailableError(
+            "there is no file at this address of the project's",
+            where=file.url,
+            hint="correct the direct reference",
+        )
+    return IndexUnavailableError(
+        "the index lists this file, but it is not there",
+        where=file.url,
+        hint="try again later, or tell whoever runs the index",
+    )
 
 
 def _page_url(index: Index, project: NormalizedName) -> str:

@@ -13,14 +13,11 @@ from packaging.utils import NormalizedName, canonicalize_name
 from packaging.version import InvalidVersion, Version
 
 from lockforge.errors import MetadataError, NeedsBuildError
-from lockforge.model.release import Metadata
+from lockforge.model.release import UNKNOWN_VERSION, Metadata
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
-
-_UNKNOWN = Version("0")
-"""Stands for a version that only a build would tell; a lock states none for a directory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +70,7 @@ def _read(table: dict[str, Any], *, where: str) -> SourceTree:
     return SourceTree(
         name=canonicalize_name(table["name"]),
         metadata=Metadata(
-            version=Version(table["version"]) if "version" in table else _UNKNOWN,
+            version=Version(table["version"]) if "version" in table else UNKNOWN_VERSION,
             requires_python=None if requires_python is None else str(SpecifierSet(requires_python)),
             requires_dist=(
                 *map(Requirement, _strings(table, "dependencies")),

@@ -27,37 +27,50 @@ def notes_of(project: Project, outcome: Outcome, catalog: Catalog) -> list[str]:
         )
     if project.policy.exclude_newer is not None:
         untimed = {
-            pin.name
-            for pin in pins
-            if pin.file.upload_time is None and catalog.is_family(pin.name)
+            pin.name for pin in pins if pin.file.upload_time is None and catalog.is_family(pin.name)
         }
         if untimed:
             notes.append(
                 f"exclude-newer does not hold for {', '.join(sorted(untimed))}: their pages tell "
                 "no upload times"
             )
-    return sorted([*notes, *_left_out(outcome)])
+    trees = sorted({pin.name for pin in pins if pin.file.source_tree})
+    if trees and any(not pin.file.source_tree for pin in pins):
+        notes.append(
+            f"{', '.join(trees)}: a directory has no hash, and pip installs no lock that has one "
+            "beside files with hashes; uv does"
+        )
+    return sorted([*notes, *_left_out(project, outcome)])
 
 
-def _left_out(outcome: Outcome) -> Iterator[str]:
-    """Say which Pythons are not covered, where, and by which package of which row."""
-    found: dict[tuple[str, str], dict[str, list[str]]] = {}
+def _left_out(project: Project, outcome: Outcome) -> Iterator[str]:
+    """Say which Pythons are not covered, where, and by which package.
+
+    All rows of a platform lose one, be it that only some of them have to: those are named then.
+    """
+    failed: dict[tuple[str, str], dict[str, list[str]]] = {}
     for failure in outcome.left_out:
         row = failure.target.row
         key = (render_python(failure.target.python), row.platform.name)
-        found.setdefault(key, {}).setdefault(reason_of(failure), []).append(row.name)
-    for (python, platform), reasons in found.items():
-        # All rows of the platform lose it, be it that only some of them have to.
-        told = "; ".join(f"{reason} in {', '.join(rows)}" for reason, rows in reasons.items())
-        yield f"Python {python} is left out on {platform}: {told}"
+        failed.setdefault(key, {}).setdefault(reason_of(failure), []).append(row.name)
+    platforms: dict[tuple[str, str], list[str]] = {}
+    for (python, platform), reasons in failed.items():
+        rows = {row.name for row in project.matrix.rows if row.platform.name == platform}
+        told = "; ".join(
+            reason if rows == set(names) else f"{reason} in {', '.join(names)}"
+            for reason, names in reasons.items()
+        )
+        platforms.setdefault((python, told), []).append(platform)
+    for (python, told), names in platforms.items():
+        yield f"Python {python} is left out on {', '.join(names)}: {told}"
 
 
 def reason_of(failure: Failure) -> str:
     """Say in a few words why a Target has no solution."""
     for offer in failure.offers:
         for gap in offer.gaps:
-            return f"{offer.project} {gap.version} has no wheel for {gap.missing}"
+            if gap.asked:
+                return f"{offer.project} {gap.version} has no wheel for {gap.missing}"
     return "; ".join(
-        f"{cause.parent or 'the project'} requires {cause.requirement}"
-        for cause in failure.causes
+        f"{cause.parent or 'the project'} requires {cause.requirement}" for cause in failure.causes
     )

@@ -5,10 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from packaging.version import Version
+
 if TYPE_CHECKING:
     from packaging.requirements import Requirement
     from packaging.utils import NormalizedName
-    from packaging.version import Version
+
+
+UNKNOWN_VERSION = Version("0+unknown")
+"""Of a directory whose version only a build would tell; it satisfies every requirement."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

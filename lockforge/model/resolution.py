@@ -100,6 +100,8 @@ class TagGap:
     """Platform tags of the same wheels."""
     missing: str
     """What no wheel is for: a Python tag, or a platform by name."""
+    asked: bool = True
+    """Whether the version would do; the newest is told of even where it would not."""
     floor: str = ""
     """The floor with which there would be a wheel, such as ``glibc 2.34``."""
 
@@ -125,6 +127,8 @@ class Offer:
     index_url: str
     found: bool
     """False when the index has no such project."""
+    torches: tuple[str, ...] = ()
+    """The torch versions whose pages were looked for, where it has a page for each."""
     usable: tuple[str, ...] = ()
     """Versions with a file for the Target, newest first."""
     newest: str | None = None

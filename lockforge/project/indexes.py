@@ -15,6 +15,7 @@ from lockforge.model.index import Index, Layout, UserIndex
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from lockforge.project.faults import Faults
 
@@ -90,6 +91,8 @@ class LocalPaths:
     """For a path on the command line, which is relative to the current directory."""
     names_in: Callable[[str], tuple[str, ...] | None]
     """Projects with files in a flat folder, by its ``file:`` address; None if it is no folder."""
+    relative: AbstractSet[str] = frozenset()
+    """The addresses so far of paths that were written relative."""
 
 
 def local_name(text: str) -> str | None:

@@ -31,6 +31,7 @@ from lockforge.project.stated_metadata import load_metadata
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from collections.abc import Set as AbstractSet
     from datetime import datetime
 
     from lockforge.catalog import Catalog
@@ -91,6 +92,8 @@ class Loaded:
     """What else decides the result, as sorted text for the lock."""
     accesses: tuple[IndexAccess, ...]
     """What opens each index, as far as the project says."""
+    relative_paths: AbstractSet[str] = frozenset()
+    """The addresses of paths that were written relative."""
     notes: tuple[str, ...] = ()
     """What the user said that nothing is done about."""
 
@@ -213,6 +216,7 @@ def load_project(options: Options, files: Files, catalog: Catalog, now: datetime
             exclude_newer=exclude_newer(options, config, faults)[0],
         ),
         accesses=tuple(credentials.found),
+        relative_paths=frozenset(files.paths.relative),
         notes=tuple(note for file in inputs.files for note in file.notes) + indexes.notes,
     )
 

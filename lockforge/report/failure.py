@@ -157,7 +157,10 @@ def _render_offer(offer: Offer) -> Iterator[str]:
     """Say in one line what there is, and in more of them why the rest is of no use."""
     place = f"index {offer.index_name} ({offer.index_url})"
     if not offer.found:
-        yield f"{place} has no project {offer.project}"
+        shown = ", ".join(offer.torches[:_SHOWN])
+        more = f" and {len(offer.torches) - _SHOWN} older" if len(offer.torches) > _SHOWN else ""
+        pages = f" for torch {shown}{more}" if shown else ""
+        yield f"{place} has no project {offer.project}{pages}"
         return
     if offer.newest is None:
         yield f"{place} has no files of {offer.project}"

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 # The date and time of RFC 3339 in UTC, without fraction and zone, compare as text.
 _TO_THE_SECOND = 19
+_DATE = 10
 
 
 class Admitted(NamedTuple):
@@ -103,7 +104,8 @@ def judge(
         version = wheel.version if wheel else _source_version(file, listing.project)
         if version is None or (wheel and wheel.project != listing.project):
             continue
-        if not (wheels if wheel else sdists or file.source_tree):
+        # What the project names itself is wanted.
+        if not (route.is_direct or (wheels if wheel else sdists)):
             yield Refused(version, file, _NO_WHEEL if wheel else _NO_SDIST)
             continue
         rank = ranks.rank(wheel.triple) if wheel else 0
@@ -175,7 +177,7 @@ def _late(file: DistributionFile, route: Route, policy: Policy) -> str | None:
         return None
     if file.upload_time:
         late = file.upload_time[:_TO_THE_SECOND] > limit[:_TO_THE_SECOND]
-        return f"uploaded {file.upload_time}, after exclude-newer" if late else None
+        return f"uploaded {file.upload_time[:_DATE]}, after exclude-newer" if late else None
     if route.is_untimed:
         return None
     # PyTorch's own pages tell no times, and there is no other place to take the family from.

@@ -10,6 +10,7 @@ from packaging.utils import canonicalize_name
 
 from lockforge.errors import ConfigError, Fault
 from lockforge.resolve.need import Need, split_extras
+from lockforge.standards.addresses import without_fragment
 from lockforge.standards.markers import conjoin, decide
 
 if TYPE_CHECKING:
@@ -131,8 +132,13 @@ def _direct(entries: Iterable[ProjectRequirement]) -> dict[str, ProjectRequireme
     for entry in entries:
         if entry.requirement.url is None:
             continue
-        other = found.setdefault(canonicalize_name(entry.requirement.name), entry)
-        if other.requirement.url != entry.requirement.url:
+        name = canonicalize_name(entry.requirement.name)
+        other = found.setdefault(name, entry)
+        here, there = entry.requirement.url, other.requirement.url or ""
+        if there == without_fragment(here):
+            # One of two may state the hash.
+            found[name] = entry
+        elif here not in {there, without_fragment(there)}:
             raise ConfigError(
                 [
                     Fault(

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from packaging.version import Version
 
     from lockforge.catalog import Catalog, Rule
+    from lockforge.errors import Fault
     from lockforge.model.index import Index
     from lockforge.model.matrix import PythonMinor, Target
     from lockforge.model.project import Policy, Project
@@ -92,6 +93,11 @@ class Finder:
         """Whether *name* is one of the family; see `Catalog.is_family`."""
         return self._catalog.is_family(name)
 
+    @property
+    def route_faults(self) -> list[Fault]:
+        """Every name met so far that several indexes serve."""
+        return self._router.faults
+
     def route(self, name: NormalizedName, target: Target) -> Route:
         """Say which index alone serves *name* in *target*; see `Router.route`."""
         return self._router.route(name, target)
@@ -133,7 +139,8 @@ class Finder:
             return
         for torch in self._torch_versions(target):
             url = route.index.url.replace("{torch}", str(torch))
-            yield replace(route.index, url=url), torch
+            # Not each torch has a page, and PyG's host forbids what it does not have.
+            yield replace(route.index, url=url, forbidden_means_missing=True), torch
 
     def _torch_versions(self, target: Target) -> list[Version]:
         """List the public versions of torch that the project admits in *target*, newest first."""
@@ -205,12 +212,11 @@ class Finder:
             built_for = () if page is None else page.release
         else:
             limits, built_for = label.torch_limits, label.torch
-        # Only GCC's library has two ABIs; wheels for Windows bear the label all the same.
-        on_linux = target.row.platform.system == "linux"
-        if on_linux and label is not None and label.cxx11_abi is not None:
-            abi = self._catalog.abi_limits(cxx11=label.cxx11_abi)
+        if label is not None and label.cxx11_abi is not None:
+            row = target.row
+            abi = self._catalog.abi_limits(row.accelerator, row.platform, cxx11=label.cxx11_abi)
             if limits is None:
-                limits = abi
+                limits = abi or None
             elif not abi.contains(".".join(map(str, built_for))):
                 # No torch is both: the wheel is of no use, and the search must see it.
                 limits &= abi

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lockforge.errors import ConfigError
 from lockforge.model.resolution import Failure, Misalignment, Outcome, Resolution
 from lockforge.resolve.align import Aligner
 from lockforge.resolve.explore import explore
@@ -30,7 +31,23 @@ def solve_matrix(
     progress: Progress,
     limits: Limits = ROUNDS_ONLY,
 ) -> Outcome:
-    """Solve every Target on its own, in canonical order; then align the rows where asked."""
+    """Solve every Target on its own, in canonical order; then align the rows where asked.
+
+    Raises ConfigError with every name met that several indexes serve.
+    """
+    try:
+        return _solve_matrix(project, finder, preferred, progress, limits)
+    except ConfigError as error:
+        raise ConfigError(finder.route_faults or error.faults) from error
+
+
+def _solve_matrix(
+    project: Project,
+    finder: Finder,
+    preferred: Mapping[Target, Mapping[str, Sequence[Preferred]]],
+    progress: Progress,
+    limits: Limits,
+) -> Outcome:
     targets = project.matrix.targets
     progress.stage("reading the indexes")
     explore(finder, preferred)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from packaging.utils import canonicalize_name
 
+from lockforge.model.release import UNKNOWN_VERSION
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -59,7 +61,9 @@ class Need:
         """Whether *version* satisfies the need, pre-releases included; the solver asks often."""
         known = self._admitted.get(version)
         if known is None:
-            known = self._admitted[version] = self.specifier.contains(version, prereleases=True)
+            known = self._admitted[version] = version == UNKNOWN_VERSION or (
+                self.specifier.contains(version, prereleases=True)
+            )
         return known
 
     @property

@@ -92,7 +92,13 @@ def find_offers(
         for index in _indexes(name, target, finder):
             page = _read(name, index, target, finder)
             found.append(
-                Offer(project=name, index_name=index.name, index_url=index.url, found=False)
+                Offer(
+                    project=name,
+                    index_name=index.name,
+                    index_url=index.url,
+                    found=False,
+                    torches=_torches(name, index, target, finder),
+                )
                 if page is None
                 else _offer(page, needs[name], finder)
             )
@@ -102,6 +108,11 @@ def find_offers(
             if page is not None and page.struck_out:
                 found.append(replace(page.offer(), refused=tuple(page.struck_out.values())))
     return tuple(sorted(found, key=lambda one: (one.found, bool(one.usable), one.project)))
+
+
+def _torches(name: NormalizedName, index: Index, target: Target, finder: Finder) -> tuple[str, ...]:
+    route = replace(finder.route(name, target), index=index)
+    return tuple(str(torch) for _, torch in finder.pages(route, target) if torch is not None)
 
 
 def _indexes(name: NormalizedName, target: Target, finder: Finder) -> Iterator[Index]:
@@ -220,7 +231,8 @@ def _refusals(
         told = list(_reasons(version, by_version[version], page)) if asked else []
         refused += told
         if not told and (asked or version == newest) and version.public not in gaps:
-            gaps[version.public] = page.gap(version.public)
+            gap = page.gap(version.public)
+            gaps[version.public] = gap and replace(gap, asked=asked)
     return tuple(gap for gap in gaps.values() if gap), tuple(refused)
 
 

@@ -9,9 +9,11 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import NormalizedName
 from resolvelib import AbstractProvider
 
+from lockforge.model.release import UNKNOWN_VERSION
 from lockforge.model.resolution import Addition
 from lockforge.resolve.finder import FileRefusedError
 from lockforge.resolve.need import Candidate, Identifier, Need, split_extras
+from lockforge.standards.addresses import without_fragment
 from lockforge.standards.markers import may_hold
 from lockforge.standards.patches import deciding_patches
 
@@ -146,6 +148,8 @@ class Provider(AbstractProvider[Need, Candidate, Identifier]):
         self, name: NormalizedName, specifier: SpecifierSet, usable: Sequence[Candidate]
     ) -> list[Candidate]:
         """Filter by *specifier*, best first."""
+        if [one.version for one in usable] == [UNKNOWN_VERSION]:
+            return list(usable)
         prereleases = self._finder.policy.prereleases
         found = list(
             specifier.filter(
@@ -227,7 +231,8 @@ class Provider(AbstractProvider[Need, Candidate, Identifier]):
         if need.url is None:
             return
         own = self._demands.direct.get(need.name)
-        if own is None or own.requirement.url != need.url:
+        stated = "" if own is None else own.requirement.url or ""
+        if without_fragment(stated) != without_fragment(need.url):
             self._finder.refuse(
                 candidate,
                 self._target,

@@ -36,6 +36,7 @@ class Router:
         self._repository = repository
         self._demands = demands
         self._routes: dict[tuple[str, str, str | None], Route] = {}
+        self._faults: dict[str, Fault] = {}
 
     def route(self, name: NormalizedName, target: Target) -> Route:
         """Say which index alone serves *name* in *target*.
@@ -57,9 +58,13 @@ class Router:
     def sources(self, name: NormalizedName, target: Target) -> Iterator[Index]:
         """List the indexes that are asked for *name*, so that they can be asked at once."""
         label = target.row.accelerator.label
-        if name not in self._demands[target].direct and self._is_open(name, label):
-            yield from self._open_indexes(label)
-            return
+        if name not in self._demands[target].direct:
+            if self._is_open(name, label):
+                yield from self._open_indexes(label)
+                return
+            if len(self._named(name, label)) > 1:
+                # A fault to whoever asks for the route.
+                return
         route = self.route(name, target)
         yield route.index
         if route.fallback is not None:
@@ -68,7 +73,7 @@ class Router:
     def _find_route(self, name: NormalizedName, label: str) -> Route:
         named = self._named(name, label)
         if len(named) > 1:
-            raise _ambiguous(
+            raise self._ambiguous(
                 f"{name} is routed to two indexes: "
                 f"{' and '.join(_describe(user.index) for user in named)}",
                 hint="leave it in the `packages` of one, or limit their `accelerators`",
@@ -100,13 +105,24 @@ class Router:
         having = [index for index in indexes if self._has(index, name)]
         if len(having) > 1:
             # To take the newest of both is how a stranger's package comes in by its name alone.
-            raise _ambiguous(
+            raise self._ambiguous(
                 f"{name} is on two indexes, and nothing says which of them serves it: "
                 f"{' and '.join(map(_describe, having))}",
-                hint=f'add packages = ["{name}"] to the index that it is to come from',
+                hint=f'add packages = ["{name}"] to the index that it is to come from, or make the '
+                "one that has all packages the default index",
             )
         index = having[0] if having else indexes[0]
         return Route(index=index, labelled=index != self._project.default_index)
+
+    @property
+    def faults(self) -> list[Fault]:
+        """Every ambiguity met so far, sorted by what it says."""
+        return [self._faults[message] for message in sorted(self._faults)]
+
+    def _ambiguous(self, message: str, *, hint: str) -> ConfigError:
+        fault = Fault(where="tool.lockforge.index", message=message, hint=hint)
+        self._faults[message] = fault
+        return ConfigError([fault])
 
     def _has(self, index: Index, name: NormalizedName) -> bool:
         try:
@@ -124,7 +140,3 @@ def _placed(index: Index, label: str) -> Index:
 
 def _describe(index: Index) -> str:
     return f"{index.name} ({index.url})"
-
-
-def _ambiguous(message: str, *, hint: str) -> ConfigError:
-    return ConfigError([Fault(where="tool.lockforge.index", message=message, hint=hint)])

@@ -21,6 +21,11 @@ def origin_of(url: str) -> str:
     return f"{parts.scheme}://{host}" if default else f"{parts.scheme}://{host}:{port}"
 
 
+def without_fragment(url: str) -> str:
+    """Leave out what follows ``#``, such as a hash, which is no part of the place."""
+    return url.partition("#")[0]
+
+
 def public_address(url: str) -> str:
     """Leave out what a personal or signed address carries beside the place itself."""
     parts = urlsplit(url)

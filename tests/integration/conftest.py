@@ -1,17 +1,28 @@
-"""A project beside a served world, with an old lock that a failing run must leave alone."""
+"""A project beside a served world, with an old lock that a failing run must leave alone.
+
+Also the installers that a lock is given to.
+"""
 
 from __future__ import annotations
 
 import os
+import shutil
+import sys
 import textwrap
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
+from venv import EnvBuilder
 
 import pytest
+from packaging.version import Version
 
+from tests.support import installers
 from tests.support.command import Ended, lockforge
+from tests.support.installers import OLDEST_PIP, Install, run
 from tests.support.world import World
 
 OLD_LOCK = b'lock-version = "1.0"\ncreated-by = "another tool"\npackages = []\n'
@@ -99,3 +110,69 @@ def project(tmp_path: Path, world: World) -> Project:
     root = tmp_path / "project"
     root.mkdir()
     return Project(root=root, world=world)
+
+
+@pytest.fixture
+def venv(tmp_path: Path) -> Path:
+    """An empty environment of the running Python."""
+    path = tmp_path / "venv"
+    EnvBuilder(symlinks=True, with_pip=False).create(path)
+    return path
+
+
+@pytest.fixture
+def pip_install(tmp_path: Path) -> Install:
+    """``pip install -r 'pylock.toml[cu130]'``."""
+    try:
+        found = Version(version("pip"))
+    except PackageNotFoundError:
+        pytest.skip("there is no pip here")
+    if found < OLDEST_PIP:
+        pytest.skip(f"pip {found} is older than {OLDEST_PIP} and reads no pylock.toml")
+
+    def install(lock: Path, venv: Path, extras: Sequence[str]) -> installers.Ended:
+        selector = f"[{','.join(extras)}]" if extras else ""
+        command = [sys.executable, "-m", "pip", "--python", str(venv), "install"]
+        return run([*command, "-r", f"{lock}{selector}"], tmp_path / "pip-cache")
+
+    return install
+
+
+@pytest.fixture
+def uv() -> str:
+    """The path of uv, beside this Python or elsewhere."""
+    places = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    found = shutil.which("uv", path=places)
+    if found is None:
+        pytest.skip("there is no uv here")
+    return found
+
+
+@pytest.fixture
+def uv_sync(tmp_path: Path, uv: str) -> Install:
+    """``uv pip sync pylock.toml --extra cu130``."""
+
+    def install(lock: Path, venv: Path, extras: Sequence[str]) -> installers.Ended:
+        chosen = [part for extra in extras for part in ("--extra", extra)]
+        return run([uv, "pip", "sync", lock, "--python", venv, *chosen], tmp_path / "uv-cache")
+
+    return install
+
+
+@pytest.fixture
+def uv_install(tmp_path: Path, uv: str) -> Install:
+    """``uv pip install -r pylock.toml --extra cu130``."""
+
+    def install(lock: Path, venv: Path, extras: Sequence[str]) -> installers.Ended:
+        chosen = [part for extra in extras for part in ("--extra", extra)]
+        named = ["-r", str(lock), "--python", str(venv)]
+        return run([uv, "pip", "install", *named, *chosen], tmp_path / "uv-cache")
+
+    return install
+
+
+@pytest.fixture(params=["pip_install", "uv_sync"])
+def install(request: pytest.FixtureRequest) -> Install:
+    """Each of the two installers."""
+    found: Install = request.getfixturevalue(request.param)
+    return found

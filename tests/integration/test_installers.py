@@ -1,44 +1,34 @@
 """Real pip and real uv install from our locks: exactly one row, or nothing.
 
 Wheels are served on loopback and installed into environments of their own; no index is asked.
-What is said of the tools holds for pip 26.3 and uv 0.13.9, of which both call their support
-for pylock.toml experimental.
 """
 
 from __future__ import annotations
 
-import os
-import platform
 import shutil
-import subprocess
 import sys
-import sysconfig
-from collections.abc import Callable, Mapping, Sequence
-from importlib.metadata import PackageNotFoundError, distributions, version
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TypeAlias
-from venv import EnvBuilder
 
 import pytest
-from packaging.version import Version
 
 from tests.support.command import lockforge
+from tests.support.installers import (
+    CP,
+    HOST,
+    LINUX,
+    PYTHON,
+    Install,
+    installed,
+    site_packages,
+    why_not_here,
+)
 from tests.support.wheels import build_wheel, metadata_text
 from tests.support.world import Answer, World
 
-Ended: TypeAlias = "subprocess.CompletedProcess[str]"
-Install: TypeAlias = Callable[[Path, Path, Sequence[str]], Ended]
-
-MACHINE = platform.machine()
-HOST = {"x86_64": "linux", "aarch64": "linux-aarch64"}.get(MACHINE, "")
-PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 OTHER_PYTHON = f"{sys.version_info.major}.{sys.version_info.minor + 1}"
-CP = f"cp{PYTHON.replace('.', '')}"
-LINUX = f"manylinux_2_28_{MACHINE}"
 ROWS = (f"{HOST}-cu130", f"{HOST}-cpu", "win-cpu", "mac-cpu")
 TORCH_CUDA = f"torch-2.9.0+cu130-{CP}-{CP}-{LINUX}.whl"
-# pip 26.1 reads locks, but takes the extras for a part of the file's name.
-OLDEST_PIP = Version("26.3")
 
 CUDA_ROW = {
     "common": "1.5",
@@ -47,19 +37,6 @@ CUDA_ROW = {
     "torchmetrics": "1.8.0",
 }
 CPU_ROW = {"common": "1.5", "torch": "2.9.0+cpu", "torchmetrics": "1.8.0"}
-
-
-def why_not_here() -> str | None:
-    """Say why wheels of a Linux row cannot be installed on this machine."""
-    if platform.system() != "Linux" or not HOST:
-        return "the rows of these tests are for Linux on x86_64 or aarch64"
-    kind, libc = platform.libc_ver()
-    if kind != "glibc" or Version(libc) < Version("2.28"):
-        return "the rows of these tests need glibc 2.28"
-    if sysconfig.get_config_var("Py_GIL_DISABLED"):
-        return "locks are for CPython with its lock"
-    return None
-
 
 pytestmark = pytest.mark.skipif(why_not_here() is not None, reason=str(why_not_here()))
 
@@ -108,96 +85,6 @@ def make_lock(
 def lock(stack: World, tmp_path: Path) -> Path:
     """A lock of four rows, two of them for this machine."""
     return make_lock(stack, tmp_path / "project")
-
-
-@pytest.fixture
-def venv(tmp_path: Path) -> Path:
-    """An empty environment of the running Python."""
-    path = tmp_path / "venv"
-    EnvBuilder(symlinks=True, with_pip=False).create(path)
-    return path
-
-
-def clean_environment(cache: Path) -> Mapping[str, str]:
-    """Keep settings of the user's, proxies and caches out of the installers."""
-    prefixes = ("PIP_", "UV_", "VIRTUAL_ENV", "PYTHON")
-    kept = {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith(prefixes) and not name.lower().endswith("_proxy")
-    }
-    return {
-        **kept,
-        "NO_PROXY": "*",
-        "PIP_CONFIG_FILE": os.devnull,
-        "PIP_DISABLE_PIP_VERSION_CHECK": "1",
-        "PIP_NO_CACHE_DIR": "1",
-        "PIP_NO_INDEX": "1",
-        "UV_CACHE_DIR": str(cache),
-        "UV_NO_CONFIG": "1",
-        "UV_PYTHON_DOWNLOADS": "never",
-    }
-
-
-def run(command: Sequence[str | Path], cache: Path) -> Ended:
-    return subprocess.run(
-        [str(part) for part in command],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=cache.parent,
-        env=clean_environment(cache),
-    )
-
-
-@pytest.fixture
-def pip_install(tmp_path: Path) -> Install:
-    """``pip install -r 'pylock.toml[cu130]'``."""
-    try:
-        found = Version(version("pip"))
-    except PackageNotFoundError:
-        pytest.skip("there is no pip here")
-    if found < OLDEST_PIP:
-        pytest.skip(f"pip {found} is older than {OLDEST_PIP} and reads no pylock.toml")
-
-    def install(lock: Path, venv: Path, extras: Sequence[str]) -> Ended:
-        selector = f"[{','.join(extras)}]" if extras else ""
-        command = [sys.executable, "-m", "pip", "--python", str(venv), "install"]
-        return run([*command, "-r", f"{lock}{selector}"], tmp_path / "pip-cache")
-
-    return install
-
-
-@pytest.fixture
-def uv_sync(tmp_path: Path) -> Install:
-    """``uv pip sync pylock.toml --extra cu130``."""
-    places = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
-    uv = shutil.which("uv", path=places)
-    if uv is None:
-        pytest.skip("there is no uv here")
-
-    def install(lock: Path, venv: Path, extras: Sequence[str]) -> Ended:
-        chosen = [part for extra in extras for part in ("--extra", extra)]
-        return run([uv, "pip", "sync", lock, "--python", venv, *chosen], tmp_path / "uv-cache")
-
-    return install
-
-
-@pytest.fixture(params=["pip_install", "uv_sync"])
-def install(request: pytest.FixtureRequest) -> Install:
-    """Each of the two installers."""
-    found: Install = request.getfixturevalue(request.param)
-    return found
-
-
-def site_packages(venv: Path) -> Path:
-    return next(venv.glob("lib/python*/site-packages"))
-
-
-def installed(venv: Path) -> dict[str, str]:
-    """Give what an environment has, by name with its whole version."""
-    found = distributions(path=[str(site_packages(venv))])
-    return {one.metadata["Name"]: one.version for one in found}
 
 
 def index_of_torch(venv: Path) -> str:

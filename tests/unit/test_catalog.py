@@ -16,6 +16,7 @@ from lockforge.errors import ConfigError, Fault
 from lockforge.model.accelerator import Accelerator, is_label
 from lockforge.model.platforms import PLATFORMS
 from lockforge.standards.filenames import parse_version
+from tests.unit.fakes import make_row
 
 TEXT = resources.files("lockforge").joinpath("data/catalog.yaml").read_text("utf-8")
 DATA: dict[str, Any] = yaml.safe_load(TEXT)
@@ -283,19 +284,29 @@ def test_only_limits() -> None:
 
 
 @pytest.mark.parametrize(
-    ("torch", "old", "new"),
+    ("row", "torch", "old", "new"),
     [
-        ("2.5.1+cu124", True, False),
+        ("linux-cu124", "2.5.1+cu124", True, False),
         # 2.6 has builds of both kinds.
-        ("2.6.0+cu124", True, True),
-        ("2.6.0+cu126", True, True),
-        ("2.7.0+cu128", False, True),
-        ("2.11.0", False, True),
+        ("linux-cu124", "2.6.0+cu124", True, False),
+        ("linux-cpu", "2.6.0+cpu", True, False),
+        ("linux-cu126", "2.6.0+cu126", False, True),
+        ("linux-cu126", "2.5.1+cu126", True, False),
+        ("linux-aarch64-cpu", "2.6.0", False, True),
+        ("linux-cu128", "2.7.0+cu128", False, True),
+        ("linux-cpu", "2.11.0", False, True),
+        # Other systems have one ABI, whatever a label says.
+        ("win-cu126", "2.5.1+cu126", True, True),
+        ("mac-cpu", "2.11.0", True, True),
     ],
 )
-def test_abi_limits(torch: str, old: bool, new: bool) -> None:  # noqa: FBT001
+def test_abi_limits(row: str, torch: str, old: bool, new: bool) -> None:  # noqa: FBT001
     """The C++ ABI of Linux wheels changed in some builds of torch 2.6 and in all of 2.7."""
-    found = [CATALOG.abi_limits(cxx11=cxx11).contains(torch) for cxx11 in (False, True)]
+    one = make_row(row)
+    found = [
+        CATALOG.abi_limits(one.accelerator, one.platform, cxx11=cxx11).contains(torch)
+        for cxx11 in (False, True)
+    ]
     assert found == [old, new]
 
 
@@ -352,8 +363,11 @@ rules:
     }
     assert found == {"1.1": [], "1.9.2": ["torch==2.8.*"], "1.10.0+cu130": ["torch==2.9.*"]}
     assert len(catalog.rules) == 2
-    assert catalog.abi_limits(cxx11=True) == SpecifierSet(">=2.5")
-    assert catalog.abi_limits(cxx11=False) == SpecifierSet("<2.7")
+    early, late = make_row("linux-cu126"), make_row("linux-cu128")
+    assert catalog.abi_limits(early.accelerator, early.platform, cxx11=True) == SpecifierSet(
+        ">=2.5"
+    )
+    assert catalog.abi_limits(late.accelerator, late.platform, cxx11=False) == SpecifierSet("<2.7")
 
 
 @pytest.mark.parametrize("text", [None, "", "# nothing\n", "{}"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 
 import pytest
@@ -50,15 +51,28 @@ def fault(url: str, name: str = "acme") -> Fault:
             "acme",
             "acme-1.0-py3-none-any.whl",
         ),
-        (
-            "file:///proj/wheels/acme-1.0-py3-none-any.whl",
-            "acme",
-            "acme-1.0-py3-none-any.whl",
-        ),
     ],
 )
 def test_archives(url: str, name: str, filename: str) -> None:
     assert listed(url, name) == DistributionFile(filename=filename, url=url, sha256=None)
+
+
+def test_a_file_of_this_machine(tmp_path: Path) -> None:
+    """It is here to be hashed and measured, and its hash to be compared."""
+    path = tmp_path / "acme-1.0-py3-none-any.whl"
+    path.write_bytes(b"some bytes")
+    digest = hashlib.sha256(b"some bytes").hexdigest()
+    url = path.as_uri()
+
+    expected = DistributionFile(filename=path.name, url=url, sha256=digest, size=10)
+    assert listed(url, "acme") == listed(f"{url}#sha256={digest}", "acme") == expected
+    assert digest in fault(f"{url}#sha256={DIGEST}").message
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    url = (tmp_path / "acme-1.0-py3-none-any.whl").as_uri()
+
+    assert fault(url).where == url
 
 
 @pytest.mark.parametrize(

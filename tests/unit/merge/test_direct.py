@@ -12,7 +12,7 @@ from lockforge.merge.verify import verify
 from lockforge.model.index import Index
 from lockforge.model.lock import Dependency, Lock, LockedFile, LockedPackage
 from lockforge.model.project import ProjectRequirement, RowSettings
-from lockforge.model.release import DistributionFile, Listing
+from lockforge.model.release import UNKNOWN_VERSION, DistributionFile, Listing
 from lockforge.standards.pylock import render_pylock
 from tests.unit.fakes import (
     FakeRepository,
@@ -245,6 +245,21 @@ def test_references_of_two_rows_on_one_platform() -> None:
     ]
 
 
+def test_references_of_two_pythons() -> None:
+    """One wheel for each Python, which a direct reference can only say with a marker."""
+    repository = FakeRepository()
+    lines = []
+    for python, tag in (("3.12", "cp312"), ("3.13", "cp313")):
+        filename = f"acme-1.0-{tag}-{tag}-manylinux_2_28_x86_64.whl"
+        repository.add(filename, index=at(f"https://h.example/{filename}"))
+        lines.append(f"acme @ https://h.example/{filename} ; python_version == '{python}'")
+    project = make_project(*lines, matrix=make_matrix("linux-cpu", pythons=("3.12", "3.13")))
+
+    packages = locked(project, repository).packages
+    assert len({one.archive and one.archive.name for one in packages}) == len(packages) == 2
+    assert all("python_version" in one.marker for one in packages)
+
+
 def test_a_reference_of_an_extra() -> None:
     repository = FakeRepository()
     repository.add(WHEEL, index=at(URL))
@@ -279,12 +294,20 @@ def test_a_dependency_that_references_what_the_project_does() -> None:
     assert app.dependencies == (Dependency(name=acme.name),)
 
 
-def test_a_directory_whose_version_is_not_known_satisfies_what_requires_it() -> None:
-    """A version that only a build would tell cannot be compared; the project chose the source.
+def test_a_hash_in_the_fragment_is_no_other_address() -> None:
+    repository = FakeRepository()
+    url = f"{URL}#sha256={'a' * 64}"
+    repository.add(WHEEL, index=at(url))
+    repository.wheels("app", "1.0", requires=[f"acme @ {URL}"])
 
-    Its reader gives 0 for such a version.
-    """
-    repository = WithTree(version="0")
+    acme, app = locked(make_project("app", f"acme @ {url}"), repository).packages
+    assert acme.archive is not None
+    assert app.dependencies == (Dependency(name=acme.name),)
+
+
+def test_a_directory_whose_version_is_not_known_satisfies_what_requires_it() -> None:
+    """A version that only a build would tell cannot be compared; the project chose the source."""
+    repository = WithTree(version=str(UNKNOWN_VERSION))
     repository.wheels("app", "1.0", requires=["acme>=2"])
 
     acme, _ = locked(make_project("app", f"acme @ {TREE}"), repository).packages

@@ -148,7 +148,7 @@ TIMES = [
 def test_exclude_newer(upload_time: str | None, newer: bool) -> None:  # noqa: FBT001
     """A file uploaded after the limit does not exist."""
     one = file("torch-2.9.0-py3-none-any.whl", upload_time=upload_time)
-    reason = f"uploaded {upload_time}, after exclude-newer" if newer else "admitted"
+    reason = f"uploaded {str(upload_time)[:10]}, after exclude-newer" if newer else "admitted"
     assert judged(one, exclude_newer="2026-11-01T23:59:59Z") == [(one.filename, reason)]
     assert judged(one) == [(one.filename, "admitted")]
 
@@ -285,7 +285,7 @@ def test_exclude_newer_with_upload_time(strict: bool) -> None:  # noqa: FBT001
     for route in (Route(index=INDEX), Route(index=INDEX, family=True), Route(index=FOLDER)):
         assert verdicts(early, late, route=route, policy=policy) == [
             "admitted",
-            "uploaded 2026-11-01T00:00:01Z, after exclude-newer",
+            "uploaded 2026-11-01, after exclude-newer",
         ]
 
 

@@ -12,7 +12,16 @@ from lockforge.errors import ConfigError, IndexUnavailableError
 from lockforge.model.index import Index, Route, UserIndex
 from lockforge.resolve.demands import demands_of
 from lockforge.resolve.routes import Router
-from tests.unit.fakes import PYPI, FakeRepository, make_matrix, make_project, torch_index
+from tests.unit.fakes import (
+    PYPI,
+    FakeRepository,
+    make_matrix,
+    make_project,
+    solve,
+    solved,
+    torch_index,
+    versions,
+)
 
 if TYPE_CHECKING:
     from lockforge.model.project import Project
@@ -238,3 +247,18 @@ def test_a_direct_reference_is_its_own_index() -> None:
     assert routes.route("torch").is_direct
     assert routes.route("acme", "win-cpu") == Route(index=ACME, labelled=True)
     assert routes.repository.asked == []
+
+
+def test_two_indexes_of_what_nobody_needs() -> None:
+    """Looking ahead meets names that no solution has; they are no reason to fail."""
+    repository = FakeRepository()
+    repository.wheels("foo", "2.0", requires=["inner"])
+    repository.wheels("foo", "1.0")
+    for index in (PYPI, ACME):
+        repository.wheels("inner", "1", index=index)
+    project = make_project("foo<2", user_indexes=[user(ACME)])
+
+    (resolution,) = solved(project, repository)
+    assert versions(resolution) == {"foo": "1.0"}
+    with pytest.raises(ConfigError):
+        solve(make_project("foo", user_indexes=[user(ACME)]), repository)

@@ -429,8 +429,10 @@ class TestRoutes:
         assert [(fault.where, fault.message) for fault in caught.value.faults] == [
             (
                 "tool.lockforge.index",
-                "acme-core is routed to two indexes: acme (https://acme.example/simple/) "
-                "and other (https://other.example/)",
+                (
+                    "acme-core is routed to two indexes: acme (https://acme.example/simple/) "
+                    "and other (https://other.example/)"
+                ),
             )
         ]
 

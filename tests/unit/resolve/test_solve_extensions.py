@@ -199,6 +199,29 @@ def test_the_abi_is_that_of_torch(torch: str, twin: str) -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("row", "twin"),
+    [
+        ("linux-cu124", "false"),
+        ("linux-cu118", "false"),
+        ("linux-cpu", "false"),
+        ("linux-cu126", "true"),
+        ("linux-rocm6.2.4", "true"),
+        ("linux-xpu", "true"),
+    ],
+)
+def test_the_abi_of_torch_2_6_depends_on_the_accelerator(row: str, twin: str) -> None:
+    """Its release notes: CXX11_ABI=1 in the Linux wheels for CUDA 12.6, ROCm and XPU alone."""
+    label = row.removeprefix("linux-")
+    repository = stack(**{label: ["2.6.0"]})
+    for one in ("TRUE", "FALSE"):
+        add(repository, f"1.0+{label}torch2.6cxx11abi{one}")
+
+    found = chosen(repository, "kernels", row=row)
+    assert found is not None
+    assert found["kernels"] == f"1.0+{label}torch2.6cxx11abi{twin}"
+
+
 @pytest.mark.parametrize(("torch", "wrong"), [("2.5", "TRUE"), ("2.8", "FALSE")])
 def test_a_wheel_of_the_other_abi_alone_is_of_no_use(torch: str, wrong: str) -> None:
     repository = stack(cu126=[f"{torch}.0"])
