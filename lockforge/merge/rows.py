@@ -28,7 +28,12 @@ def locked_row(
     left_out: Sequence[PythonMinor],
 ) -> LockedRow:
     """Gather the facts of *row* from its Resolutions, one per Python."""
-    files = {pin.file.filename: locate(pin.file) for one in resolutions for pin in one.pins}
+    # One name may be another file at another Python.
+    files = {
+        (pin.file.filename, pin.file.sha256): locate(pin.file)
+        for one in resolutions
+        for pin in one.pins
+    }
     torches = {pin.version for one in resolutions if (pin := one.pin("torch")) is not None}
     # With several torches in a row the oldest has the fewest architectures to count on.
     built = (

@@ -2,8 +2,9 @@
 
 For each Target, `Pylock.select` over the text must yield exactly the pins, by version, file and
 hash: with no extra or group of the project, with each alone, and with all; at every patch release
-of its Python at which something changes. Two rows of one platform at once need no proof: markers
-only ever ask for an extra, so the entries of both apply, and two torches are an error.
+of its Python at which something changes and for which the entries that apply have files. Two rows
+of one platform at once need no proof: markers only ever ask for an extra, so the entries of both
+apply, and two torches are an error.
 """
 
 from __future__ import annotations
@@ -14,17 +15,19 @@ from packaging.markers import Marker
 from packaging.specifiers import SpecifierSet
 
 from lockforge.errors import LockSelectionError, ProofError
+from lockforge.model.matrix import render_minor
 from lockforge.standards.environment import host_environment
 from lockforge.standards.patches import deciding_patches
 from lockforge.standards.pylock import parse_pylock
 from lockforge.standards.selection import identity, select
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from packaging.pylock import Pylock
     from packaging.version import Version
 
+    from lockforge.model.matrix import PythonMinor, Target
     from lockforge.model.resolution import Pin, Resolution
 
 _Identity: TypeAlias = "tuple[Version | None, str | None, str | None]"
@@ -72,15 +75,20 @@ def _verify_target(
 ) -> None:
     target = resolution.target
     row_extra = (target.row.accelerator.extra,) if target.row.platform.name in shared else ()
+    wanted: set[str] = set()
+    given: set[str] = set()
     for patch in _patches(lock, resolution):
         environment: dict[str, str | frozenset[str]] = {
             **host_environment(target.row.platform, target.python, patch),
             "extras": frozenset(extras),
             "dependency_groups": frozenset(groups),
         }
-        expected: dict[str, _Identity] = {
-            pin.name: _identity(pin) for pin in resolution.pins if _holds(pin, environment)
-        }
+        pins = [pin for pin in resolution.pins if _holds(pin, environment)]
+        wanted |= {pin.name for pin in pins}
+        if not all(_admits(pin, target.python, patch) for pin in pins):
+            # An installer refuses there, as the entry says.
+            continue
+        given |= {pin.name for pin in pins}
         try:
             selected = select(
                 lock,
@@ -98,40 +106,58 @@ def _verify_target(
             name: (package.version, *identity(source))
             for name, (package, source) in selected.items()
         }
-        if found != expected:
-            names = sorted(
-                name
-                for name in expected.keys() | found.keys()
-                if expected.get(name) != found.get(name)
-            )
-            raise ProofError(
-                f"the lock does not give {target.id} back: {', '.join(names)} differ",
-                hint=_REPORT,
-            )
+        _compare(target, {pin.name: _identity(pin) for pin in pins}, found)
+    if never := sorted(wanted - given):
+        raise ProofError(
+            f"no patch release of Python {render_minor(target.python)} that needs them has a file "
+            f"of {', '.join(never)} in {target.id}",
+            hint=_REPORT,
+        )
 
 
-def _patches(lock: Pylock, resolution: Resolution) -> tuple[int, ...]:
-    """List patch releases that stand for all that the lock covers of a Target."""
+def _compare(
+    target: Target, expected: Mapping[str, _Identity], found: Mapping[str, _Identity]
+) -> None:
+    names = sorted(
+        name for name in expected.keys() | found.keys() if expected.get(name) != found.get(name)
+    )
+    if names:
+        raise ProofError(
+            f"the lock does not give {target.id} back: {', '.join(names)} differ", hint=_REPORT
+        )
+
+
+def _patches(lock: Pylock, resolution: Resolution) -> list[int]:
+    """List patch releases that stand for all that what every host of a Target has admits."""
     python = resolution.target.python
-    limits = [SpecifierSet(pin.requires_python) for pin in resolution.pins if pin.requires_python]
-    if lock.requires_python is not None:
-        limits.append(lock.requires_python)
-    texts = [*map(str, limits), *(pin.condition for pin in resolution.pins)]
-    covered = tuple(
+    texts = [
+        *(pin.requires_python or "" for pin in resolution.pins),
+        *(pin.condition for pin in resolution.pins),
+        str(lock.requires_python or ""),
+    ]
+    always = [pin for pin in resolution.pins if not pin.condition]
+    covered = [
         patch
         for patch in deciding_patches(texts, python)
-        if all(limit.contains(f"{python[0]}.{python[1]}.{patch}") for limit in limits)
-    )
+        if all(_admits(pin, python, patch) for pin in always)
+        and (
+            lock.requires_python is None
+            or lock.requires_python.contains(f"{render_minor(python)}.{patch}")
+        )
+    ]
     if not covered:
-        wanted = [
-            f"{pin.name} {pin.requires_python}" for pin in resolution.pins if pin.requires_python
-        ]
+        wanted = [f"{pin.name} {pin.requires_python}" for pin in always if pin.requires_python]
         raise ProofError(
-            f"no patch release of Python {python[0]}.{python[1]} suits {resolution.target.id}: "
+            f"no patch release of Python {render_minor(python)} suits {resolution.target.id}: "
             f"{', '.join([*wanted, f'the lock {lock.requires_python}'])}",
             hint="choose versions that admit more patch releases, or widen requires-python",
         )
     return covered
+
+
+def _admits(pin: Pin, python: PythonMinor, patch: int) -> bool:
+    limits = SpecifierSet(pin.requires_python or "")
+    return limits.contains(f"{render_minor(python)}.{patch}")
 
 
 def _identity(pin: Pin) -> _Identity:

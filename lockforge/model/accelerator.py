@@ -21,8 +21,9 @@ def is_label(text: str) -> bool:
 
 
 def names_accelerator(extra: str) -> bool:
-    """Whether an extra is the normalized form of some label, as ``rocm7-2`` is of ``rocm7.2``."""
-    return is_label(extra.replace("-", "."))
+    """Whether an extra is how some accelerator is named, as ``rocm7-2`` is for ``rocm7.2``."""
+    # A row may be named by `mps` too, although no build is.
+    return extra == "mps" or is_label(extra.replace("-", "."))
 
 
 @dataclass(frozen=True, slots=True)

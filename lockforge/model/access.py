@@ -17,8 +17,6 @@ class IndexAccess:
     user: str | None = None
     password: str | None = field(default=None, repr=False)
     """None where the address states none, which is not the same as an empty one."""
-    written_out: bool = False
-    """Whether any of it stands in the project's files or options, and not in a variable."""
 
 
 def variable_part(name: str) -> str:

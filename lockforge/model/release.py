@@ -57,4 +57,3 @@ class Metadata:
     version: Version
     requires_python: str | None
     requires_dist: tuple[Requirement, ...]
-    provides_extra: tuple[NormalizedName, ...] = ()

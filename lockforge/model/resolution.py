@@ -68,7 +68,6 @@ class Preferred:
     """What an earlier lock chose, to be chosen again unless something moves it."""
 
     version: Version
-    index_url: str | None = None
     filename: str | None = None
 
 
@@ -125,6 +124,7 @@ class Offer:
     project: NormalizedName
     index_name: str
     index_url: str
+    """Empty for a direct reference, which the name tells."""
     found: bool
     """False when the index has no such project."""
     torches: tuple[str, ...] = ()
@@ -186,6 +186,8 @@ class Misalignment:
     """The rows without each of which the others would have a version in common."""
     required: bool
     """Whether the project itself asks for it, and not only another package."""
+    beside: tuple[str, ...] = ()
+    """What was held to one version before, such as ``torch 2.9.1``; older ones were tried too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -39,7 +39,8 @@ def render_misalignments(found: Sequence[Misalignment]) -> str:
     """Say of which packages the rows have no version in common, and which row stands in the way."""
     lines = []
     for one in found:
-        lines.append(f'align = "common", but no version of {one.name} suits every row')
+        beside = f" beside {', '.join(one.beside)}, or beside any older" if one.beside else ""
+        lines.append(f'align = "common", but no version of {one.name} suits every row{beside}')
         for row, versions in one.offers:
             shown = ", ".join(versions[:_SHOWN])
             more = f" and {len(versions) - _SHOWN} older" if len(versions) > _SHOWN else ""
@@ -156,6 +157,8 @@ def _render_demand(cause: Cause) -> str:
 def _render_offer(offer: Offer) -> Iterator[str]:
     """Say in one line what there is, and in more of them why the rest is of no use."""
     place = f"index {offer.index_name} ({offer.index_url})"
+    if not offer.index_url:
+        place = f"the direct reference {offer.index_name}"
     if not offer.found:
         shown = ", ".join(offer.torches[:_SHOWN])
         more = f" and {len(offer.torches) - _SHOWN} older" if len(offer.torches) > _SHOWN else ""
@@ -218,4 +221,5 @@ def _render_suggestion(suggestion: Suggestion, helped: Sequence[Failure]) -> str
         rows = dict.fromkeys(failure.target.row.name for failure in helped)
         tables = " and ".join(f"[tool.lockforge.rows.{row}]" for row in rows)
         return f'exclude = ["{suggestion.subject}"] in {tables}'
-    return f"{'Python' if suggestion.kind == 'python' else 'row'} {suggestion.subject}"
+    what = "Python" if suggestion.kind == "python" else "row"
+    return f"{what} {suggestion.subject} in its place"

@@ -8,20 +8,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from packaging.version import Version
+
 from lockforge.model.accelerator import names_accelerator
 from lockforge.model.matrix import parse_minor
 from lockforge.standards.pylock import locked_rows, required_name
-from lockforge.standards.selection import covered_patches, identity, select
+from lockforge.standards.selection import identity, select_possible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from packaging.pylock import Package, Pylock
-    from packaging.version import Version
 
     from lockforge.catalog import Catalog
     from lockforge.model.lock import LockedRow
-    from lockforge.model.matrix import PythonMinor
     from lockforge.standards.selection import Source
 
 WIDTH = 100
@@ -61,14 +61,9 @@ def matrix_report(
     built: dict[str, dict[str, None]] = {}
     for row in rows:
         extras = [*([row.extra] if row.extra else []), *own_extras]
-        for python, patch in _hosts(lock, row, extras):
-            selected = select(
-                lock,
-                row.placed,
-                python,
-                extras=extras,
-                groups=lock.dependency_groups or (),
-                patch=patch,
+        for python in map(parse_minor, row.pythons):
+            selected = select_possible(
+                lock, row.placed, python, extras=extras, groups=lock.dependency_groups or ()
             )
             for name, (package, source) in selected.items():
                 if text := _build(package, source):
@@ -109,16 +104,6 @@ def _build(package: Package, source: Source) -> str | None:
     return f"{package.name}{version} is {what}: {how}"
 
 
-def _hosts(lock: Pylock, row: LockedRow, extras: Sequence[str]) -> list[tuple[PythonMinor, int]]:
-    """List the Pythons and patch releases that stand for all hosts of a row."""
-    groups = lock.dependency_groups or ()
-    return [
-        (python, patch)
-        for python in map(parse_minor, row.pythons)
-        for patch in covered_patches(lock, row.placed, python, extras=extras, groups=groups)
-    ]
-
-
 def _skew(
     versions: dict[str, dict[str, tuple[Version, ...]]],
 ) -> list[tuple[str, tuple[tuple[str, tuple[str, ...]], ...]]]:
@@ -126,11 +111,12 @@ def _skew(
     found = []
     for name, by_row in versions.items():
         rows_of: dict[tuple[str, ...], list[str]] = {}
-        for row, held in sorted(by_row.items(), key=lambda pair: pair[1]):
+        for row, held in by_row.items():
             public = tuple(dict.fromkeys(version.public for version in held))
             rows_of.setdefault(public, []).append(row)
         if len(rows_of) > 1:
-            sides = tuple((" / ".join(one), tuple(rows)) for one, rows in rows_of.items())
+            oldest_first = sorted(rows_of.items(), key=lambda pair: list(map(Version, pair[0])))
+            sides = tuple((" / ".join(one), tuple(rows)) for one, rows in oldest_first)
             found.append((name, sides))
     return found
 

@@ -63,8 +63,8 @@ class Refused(NamedTuple):
 _OTHER_TAGS = "made for other Pythons or platforms"
 _NO_SDIST = "an sdist, and only wheels are wanted"
 _NO_WHEEL = "a wheel, and only sdists are wanted"
-_UNREADABLE = "cannot be read"
 _UNTIMED = "its page tells no upload time, which exclude-newer needs"
+_UNTIMED_FAMILY = "its page tells no upload time, which exclude-newer-strict refuses"
 
 
 @lru_cache(maxsize=4096)
@@ -119,8 +119,13 @@ def judge(
         label = None
         if version.local and (route.family or read_labels):
             label = parse_label(version.local) if read_labels else None
+            # What PyTorch publishes, or the project names itself, needs no label of that kind.
+            if label is None and not (route.family or route.is_direct):
+                reason = f"its label {version.local!r} cannot be read"
+                yield Refused(version, file, reason, unreadable=True)
+                continue
             if refusal := _foreign(version.local, label, accelerator, route):
-                yield Refused(version, file, refusal, unreadable=refusal.endswith(_UNREADABLE))
+                yield Refused(version, file, refusal)
                 continue
         if refusal := _late(file, route, policy):
             yield Refused(version, file, refusal)
@@ -164,9 +169,6 @@ def _foreign(local: str, label: Label | None, accelerator: Accelerator, route: R
         return f"built for {foreign}"
     if label is not None and not label.suits(accelerator):
         return f"built for {label.accelerator}"
-    # What the project names itself, or PyTorch publishes, needs no label of that kind.
-    if label is None and not (route.family or route.is_direct):
-        return f"its label {local!r} {_UNREADABLE}"
     return None
 
 
@@ -181,4 +183,6 @@ def _late(file: DistributionFile, route: Route, policy: Policy) -> str | None:
     if route.is_untimed:
         return None
     # PyTorch's own pages tell no times, and there is no other place to take the family from.
-    return None if route.family and not policy.exclude_newer_strict else _UNTIMED
+    if route.family:
+        return _UNTIMED_FAMILY if policy.exclude_newer_strict else None
+    return _UNTIMED

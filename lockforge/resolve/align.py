@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from packaging.specifiers import SpecifierSet
 
-from lockforge.model.resolution import Misalignment, Resolution
+from lockforge.model.resolution import Failure, Misalignment, Resolution
 from lockforge.resolve.need import Need
 from lockforge.resolve.solve import solve_target
 from lockforge.standards.filenames import parse_version
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from lockforge.resolve.demands import Demands
     from lockforge.resolve.finder import Finder
     from lockforge.resolve.limits import Limits
+    from lockforge.resolve.need import Candidate
 
 _WHERE = 'align = "common"'
 
@@ -39,28 +40,47 @@ class Aligner:
         self._finder = finder
         self._preferred = preferred
         self._limits = limits
+        self._gave_up: Failure | None = None
 
     def align(
         self, resolutions: Sequence[Resolution]
-    ) -> tuple[list[Resolution], list[Misalignment]]:
+    ) -> tuple[list[Resolution], list[Misalignment]] | Failure:
         """Give resolutions without skew in the family, and what could not be aligned.
 
-        Torch comes first, for the others follow from it; then by name. A package of which there is
-        no common version is left as it is.
+        Torch comes first, for the others follow from it; then by name. Where a package that the
+        project requires has no common version beside the torch that was taken, the next torch is
+        tried. One that only others require is left as it is. Gives the failure of a search that
+        was given up where without it nothing was found.
         """
-        current = list(resolutions)
-        held: dict[NormalizedName, Version] = {}
-        misalignments: dict[NormalizedName, Misalignment] = {}
-        while name := self._next_skewed(current, {*held, *misalignments}):
-            options = self._options(name, current)
-            for version in self._common(name, options):
-                found = self._solve([one.target for one in current], held | {name: version})
-                if found is not None:
-                    current, held[name] = found, version
-                    break
-            else:
-                misalignments[name] = self._describe(name, options)
-        return current, list(misalignments.values())
+        found = self._align(list(resolutions), {}, {})
+        if self._gave_up is not None and any(one.required for one in found[1]):
+            return self._gave_up
+        return found
+
+    def _align(
+        self,
+        current: list[Resolution],
+        held: Mapping[NormalizedName, Version],
+        misalignments: Mapping[NormalizedName, Misalignment],
+    ) -> tuple[list[Resolution], list[Misalignment]]:
+        name = self._next_skewed(current, {*held, *misalignments})
+        if name is None:
+            return current, list(misalignments.values())
+        options = self._options(name, current)
+        first: tuple[list[Resolution], list[Misalignment]] | None = None
+        for version in self._common(name, options):
+            further = {**held, name: version}
+            solved = self._solve([one.target for one in current], further)
+            if solved is None:
+                continue
+            found = self._align(solved, further, misalignments)
+            if not any(one.required for one in found[1]):
+                return found
+            first = first or found
+        if first is not None:
+            return first
+        described = self._describe(name, options, held)
+        return self._align(current, held, {**misalignments, name: described})
 
     def _next_skewed(
         self, resolutions: Sequence[Resolution], done: set[NormalizedName]
@@ -82,16 +102,19 @@ class Aligner:
                 dict.fromkeys(
                     parse_version(candidate.version.public)
                     for candidate in self._finder.candidates(name, one.target)
-                    if self._admits(name, one.target, candidate.version)
+                    if self._admits(name, one.target, candidate)
                 )
             )
             for one in resolutions
             if one.pin(name) is not None
         }
 
-    def _admits(self, name: NormalizedName, target: Target, version: Version) -> bool:
+    def _admits(self, name: NormalizedName, target: Target, candidate: Candidate) -> bool:
         """Whether the project's own requirements and constraints admit a version."""
         demands = self._finder.demands[target]
+        if candidate.file.yanked is not None and name not in demands.exact_names:
+            return False
+        version = candidate.version
         needs = [need for need in demands.needs if need.name == name]
         return all(need.admits(version) for need in (*needs, *demands.constraints.get(name, ())))
 
@@ -121,12 +144,17 @@ class Aligner:
                 target, demands, self._finder, self._preferred[target], self._limits
             )
             if not isinstance(result, Resolution):
+                if result.gave_up is not None:
+                    self._gave_up = self._gave_up or result
                 return None
             found.append(result)
         return found
 
     def _describe(
-        self, name: NormalizedName, options: Mapping[Target, Sequence[Version]]
+        self,
+        name: NormalizedName,
+        options: Mapping[Target, Sequence[Version]],
+        held: Mapping[NormalizedName, Version],
     ) -> Misalignment:
         by_row: dict[str, list[Version]] = {}
         for target, versions in options.items():
@@ -147,6 +175,7 @@ class Aligner:
             name=name,
             offers=tuple((row, tuple(map(str, versions))) for row, versions in by_row.items()),
             blocking=tuple(blocking),
+            beside=tuple(f"{other} {version}" for other, version in held.items()),
             required=required,
         )
 

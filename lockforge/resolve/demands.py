@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from packaging.utils import canonicalize_name
 
 from lockforge.errors import ConfigError, Fault
+from lockforge.resolve.coverage import Coverage
 from lockforge.resolve.need import Need, split_extras
 from lockforge.standards.addresses import without_fragment
 from lockforge.standards.markers import conjoin, decide
@@ -36,6 +37,12 @@ class Demands:
     direct: Mapping[str, ProjectRequirement]
     """By name: the direct reference that alone says where the package comes from."""
 
+    @property
+    def exact_names(self) -> frozenset[NormalizedName]:
+        """The packages of which the project names a version, which may be a yanked one."""
+        stated = [*self.constraints.values(), *self.overrides.values(), self.needs]
+        return frozenset(need.name for needs in stated for need in needs if need.is_exact)
+
     def overridden(self, need: Need) -> Iterator[Need]:
         """Give what a need becomes: nothing, itself, or what replaces it."""
         if need.name in self.excluded:
@@ -59,6 +66,7 @@ def demands_of(project: Project, target: Target) -> Demands:
     Raises ConfigError where two direct references of one package hold at once.
     """
     settings = project.rows.get(target.row.name)
+    coverage = Coverage(project.requires_python)
     own_overrides = settings.overrides if settings else ()
     # What a row says of a package wins over what is said of it for all rows.
     said = {canonicalize_name(entry.requirement.name) for entry in own_overrides}
@@ -71,7 +79,7 @@ def demands_of(project: Project, target: Target) -> Demands:
     overrides: dict[str, list[Need]] = {
         canonicalize_name(entry.requirement.name): [] for entry in overriding
     }
-    held_overrides = list(_held(overriding, target))
+    held_overrides = list(_held(overriding, target, coverage))
     for entry, condition in held_overrides:
         # The extras go with the need that an override stands in for.
         base, *_ = split_extras(entry.requirement, condition=condition)
@@ -80,14 +88,25 @@ def demands_of(project: Project, target: Target) -> Demands:
             replace(base, direct=True, where=entry.where, kind="override", extras=extras)
         )
     held = list(
-        _held([*project.requirements, *(settings.requirements if settings else ())], target)
+        _held(
+            [*project.requirements, *(settings.requirements if settings else ())], target, coverage
+        )
     )
     limits = [*project.constraints, *(settings.constraints if settings else ())]
     constraints: defaultdict[str, list[Need]] = defaultdict(list)
-    for entry, condition in _held(limits, target):
+    for entry, condition in _held(limits, target, coverage):
         need, *_ = split_extras(entry.requirement, condition=condition)
+        # What holds for some hosts only limits the version that all of them get.
+        text = f"{need.text} ({condition})" if condition else need.text
         constraints[need.name].append(
-            replace(need, direct=True, where=entry.where, kind="constraint", only_limits=True)
+            replace(
+                need,
+                direct=True,
+                where=entry.where,
+                kind="constraint",
+                only_limits=True,
+                text=text,
+            )
         )
     excluded = settings.exclude if settings else frozenset()
     demands = Demands(
@@ -113,7 +132,7 @@ def demands_of(project: Project, target: Target) -> Demands:
 
 
 def _held(
-    entries: Iterable[ProjectRequirement], target: Target
+    entries: Iterable[ProjectRequirement], target: Target, coverage: Coverage
 ) -> Iterator[tuple[ProjectRequirement, str]]:
     """Give the entries whose markers can hold in *target*, each with what is open of them."""
     for entry in entries:
@@ -123,6 +142,8 @@ def _held(
             if decided is False:
                 continue
             if decided is not True:
+                if not coverage.can_hold(decided, target.row.platform, target.python):
+                    continue
                 condition = conjoin(condition, decided)
         yield entry, condition
 

@@ -15,9 +15,11 @@ from packaging.utils import NormalizedName
 from lockforge.errors import MetadataError, NeedsBuildError, ProjectNotFoundError
 from lockforge.model.index import Route
 from lockforge.resolve.admit import Admitted, judge
+from lockforge.resolve.coverage import Coverage
 from lockforge.resolve.demands import demands_of
 from lockforge.resolve.metadata import read_needs
 from lockforge.resolve.need import Candidate, Need
+from lockforge.resolve.refusals import Refusals
 from lockforge.resolve.routes import Router
 from lockforge.standards.filenames import parse_version
 from lockforge.standards.patches import python_fits
@@ -30,10 +32,10 @@ if TYPE_CHECKING:
     from lockforge.catalog import Catalog, Rule
     from lockforge.errors import Fault
     from lockforge.model.index import Index
-    from lockforge.model.matrix import PythonMinor, Target
+    from lockforge.model.matrix import Target
     from lockforge.model.project import Policy, Project
     from lockforge.model.release import Metadata
-    from lockforge.model.resolution import Preferred, Resolution
+    from lockforge.model.resolution import Preferred
     from lockforge.ports import Repository
 
 
@@ -67,15 +69,11 @@ class Finder:
         self.demands = {target: demands_of(project, target) for target in project.matrix.targets}
         """What the project itself demands, by Target."""
         self._router = Router(project, catalog, repository, self.demands)
-        self._needs_build: set[NormalizedName] = set()
-        """Names of which an sdist was tried whose requirements only a build would tell."""
-        self._unreadable: dict[tuple[str, str], set[str]] = {}
+        self.refusals = Refusals()
+        self.coverage = Coverage(project.requires_python)
         self._candidates: dict[tuple[object, ...], tuple[Candidate, ...]] = {}
         self._metadata: dict[str, Metadata] = {}
         self._needs: dict[tuple[object, ...], tuple[Need, ...]] = {}
-        self.refusals: dict[tuple[str, PythonMinor], str] = {}
-        """Why a file, by its address, was refused for a Python after its metadata was read."""
-        self._refused: dict[tuple[str, PythonMinor], Candidate] = {}
 
     @property
     def catalog(self) -> Catalog:
@@ -103,7 +101,7 @@ class Finder:
         return self._router.route(name, target)
 
     def candidates(self, name: NormalizedName, target: Target) -> tuple[Candidate, ...]:
-        """List the versions that exist for *target*, newest first, those with only an sdist last.
+        """List the versions that exist for *target*, newest first.
 
         Of one version built for several torches, that for the newest comes first. Raises an
         IndexAccessError other than "no such project".
@@ -117,6 +115,7 @@ class Finder:
             target.python,
             self._kept[target].get(name),
             self._torch_limits(target) if "{torch}" in route.index.url else None,
+            self.refusals.barred(name, target),
         )
         if key not in self._candidates:
             self._candidates[key] = self._find_candidates(name, target, route)
@@ -173,17 +172,15 @@ class Finder:
         for judged in judge(listing, target, route, self.policy):
             if not isinstance(judged, Admitted):
                 if judged.unreadable:
-                    self._unreadable.setdefault((route.index.name, name), set()).add(
-                        str(judged.version.local)
-                    )
+                    self.refusals.note_unreadable(route.index.name, name, str(judged.version.local))
                 continue
-            if (judged.file.url, target.python) in self.refusals:
+            if self.refusals.reason(judged.file.url, target) is not None:
                 continue
             known = best.get(judged.version)
             if (
                 judged.file.filename == kept
                 or known is None
-                or (known.file.filename != kept and judged.preference > known.preference)
+                or (known.file.filename != kept and _is_better(judged, known))
             ):
                 best[judged.version] = judged
         found: dict[object, Candidate] = {}
@@ -222,14 +219,6 @@ class Finder:
                 limits &= abi
         return limits, built_for
 
-    def warnings(self) -> list[str]:
-        """Say which labels of extension wheels could not be read, sorted."""
-        return sorted(
-            f"index {index} has files of {name} with labels that cannot be read, which are "
-            f"refused: {', '.join(sorted(labels))}"
-            for (index, name), labels in self._unreadable.items()
-        )
-
     def prefetch_pages(self, wanted: Iterable[tuple[NormalizedName, Target]]) -> bool:
         """Get the pages of names in Targets at once, with those they may fall back to.
 
@@ -261,34 +250,16 @@ class Finder:
 
     def refuse(self, candidate: Candidate, target: Target, reason: str) -> None:
         """Strike a file out for the Python of *target* and forget what was built on it."""
-        self.refusals[candidate.file.url, target.python] = reason
-        self._refused[candidate.file.url, target.python] = candidate
+        self.refusals.strike_out(candidate, target.python, reason)
         self._candidates = {
             key: found for key, found in self._candidates.items() if key[0] != candidate.name
         }
-
-    def passed_over(self, resolutions: Iterable[Resolution]) -> list[str]:
-        """Say which files were refused although newer than what was chosen instead, sorted.
-
-        A row that is older than it could be for such a reason must not be so in silence.
-        """
-        found = set()
-        for resolution in resolutions:
-            python = resolution.target.python
-            for pin in resolution.pins:
-                for (url, minor), candidate in self._refused.items():
-                    if (minor, candidate.name) == (python, pin.name) and (
-                        candidate.version > pin.version
-                    ):
-                        reason = self.refusals[url, minor]
-                        found.add(f"{candidate.file.filename} was passed over: {reason}")
-        return sorted(found)
 
     def lacks_metadata(self, candidate: Candidate) -> bool:
         """Whether it is an sdist of a package of which no sdist can be read, nor stated."""
         return (
             not candidate.file.is_wheel
-            and candidate.name in self._needs_build
+            and self.refusals.needs_build(candidate.name)
             and self._stated(candidate) is None
         )
 
@@ -318,7 +289,7 @@ class Finder:
         return exact or stated.get((candidate.name, candidate.version.public))
 
     def needs(self, candidate: Candidate, target: Target) -> tuple[Need, ...]:
-        """List what *candidate* requires in *target*, sorted by name.
+        """List what *candidate* requires in *target*, in the order of its metadata.
 
         Strikes the file out and raises FileRefusedError when its metadata rules it out.
         """
@@ -326,11 +297,13 @@ class Finder:
         key = (candidate.index.url, candidate.file.url, candidate.extra, platform, python)
         if key not in self._needs:
             try:
-                self._needs[key] = read_needs(self.metadata(candidate), candidate, platform, python)
+                self._needs[key] = tuple(
+                    need
+                    for need in read_needs(self.metadata(candidate), candidate, platform, python)
+                    if self.coverage.can_hold(need.condition, platform, python)
+                )
             except NeedsBuildError as error:
-                # To try older and older sdists would end at one from before the problem, which is
-                # not what anybody asked for.
-                self._needs_build.add(candidate.name)
+                self.refusals.mark_needing_build(candidate.name)
                 for each in self._project.matrix.targets:
                     self.refuse(candidate, each, error.message)
                 raise FileRefusedError(candidate.file.filename) from error
@@ -364,10 +337,20 @@ class Finder:
         )
 
 
-def _rank(candidate: Candidate) -> tuple[bool, Version, tuple[int, ...], Version]:
-    """Sort wheels after sdists, by public version, then by the torch that they are built for.
+def _is_better(one: Admitted, other: Admitted) -> bool:
+    """Whether a file is taken before another of its version.
+
+    Of two alike the name decides, `.tar.gz` before `.zip`: the order of a page must not.
+    """
+    if one.preference != other.preference:
+        return one.preference > other.preference
+    return one.file.filename < other.file.filename
+
+
+def _rank(candidate: Candidate) -> tuple[Version, tuple[int, ...], Version]:
+    """Sort by public version, then by the torch that wheels are built for.
 
     A plain comparison of local versions would put `pt28` above `pt210`.
     """
     version = candidate.version
-    return candidate.file.is_wheel, parse_version(version.public), candidate.built_for, version
+    return parse_version(version.public), candidate.built_for, version

@@ -72,7 +72,11 @@ def _solve_matrix(
     if project.policy.alignment == "common" and not failures:
         progress.stage("aligning the rows")
         aligner = Aligner(finder, preferred, limits)
-        resolutions, misalignments = aligner.align(resolutions)
+        aligned = aligner.align(resolutions)
+        if isinstance(aligned, Failure):
+            failures = [aligned]
+        else:
+            resolutions, misalignments = aligned
     progress.stage(f"metadata files read: {finder.metadata_reads}")
     return Outcome(
         resolutions=tuple(resolutions),

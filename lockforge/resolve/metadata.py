@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def read_needs(
     metadata: Metadata, candidate: Candidate, platform: Platform, python: PythonMinor
 ) -> tuple[Need, ...]:
-    """List what *candidate*, or its extras, requires there, sorted by name.
+    """List what *candidate*, or its extras, requires there, in the order of its metadata.
 
     Raises MetadataError where the metadata rules its file out.
     """
@@ -42,7 +42,6 @@ def read_needs(
         condition = _condition(requirement, platform, python, candidate.extra)
         if condition is not None:
             needs.extend(split_extras(requirement, condition=condition))
-    needs.sort(key=lambda need: (need.identifier, need.text))
     return tuple(needs)
 
 

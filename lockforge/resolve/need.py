@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from packaging.utils import canonicalize_name
 
 from lockforge.model.release import UNKNOWN_VERSION
+from lockforge.standards.addresses import shown_address
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,6 +54,10 @@ class Need:
     kind: Literal["requirement", "constraint", "override"] = "requirement"
     extras: tuple[str, ...] = ()
     """What an override adds to the extras of the need it stands in for."""
+    pin: Candidate | None = None
+    """Set where it asks for what was decided already, which then cannot move."""
+    side: Version | None = None
+    """Of a conflict of two versions; see `resolve.conflicts`."""
     url: str | None = None
     """The direct reference it names; only the one of the project itself can be followed."""
     _admitted: dict[Version, bool] = field(default_factory=dict, init=False)
@@ -69,6 +74,11 @@ class Need:
     @property
     def identifier(self) -> Identifier:
         return identify(self.name, self.extra)
+
+    @property
+    def is_own_pin(self) -> bool:
+        """Whether it is a candidate's for itself, which says nothing that the project would."""
+        return self.pin is not None and self.only_limits
 
     @property
     def is_exact(self) -> bool:
@@ -99,6 +109,10 @@ class Candidate:
     def identifier(self) -> Identifier:
         return identify(self.name, self.extra)
 
+    def is_same(self, other: Candidate) -> bool:
+        """Whether both are one version, built for one torch, be it with extras or without."""
+        return self.version == other.version and self.built_for == other.built_for
+
     def with_extra(self, extra: str) -> Candidate:
         """Give what the extras of this very file bring in."""
         return replace(self, extra=extra)
@@ -111,7 +125,7 @@ def split_extras(requirement: Requirement, *, condition: str = "") -> Iterator[N
     """Read one requirement as the needs for the package and for the extras it asks for."""
     names = ",".join(sorted(map(canonicalize_name, requirement.extras)))
     asked = f"[{','.join(sorted(requirement.extras))}]" if names else ""
-    source = f" @ {requirement.url}" if requirement.url else ""
+    source = f" @ {shown_address(requirement.url)}" if requirement.url else ""
     for extra in ("", names) if names else ("",):
         yield Need(
             name=canonicalize_name(requirement.name),

@@ -46,7 +46,7 @@ class _Page:
         return Offer(
             project=self.listing.project,
             index_name=self.index.name,
-            index_url=self.index.url,
+            index_url=_address(self.index),
             found=True,
             usable=tuple(map(str, self.usable(exact=False))),
             newest=None if newest is None else str(newest),
@@ -95,7 +95,7 @@ def find_offers(
                 Offer(
                     project=name,
                     index_name=index.name,
-                    index_url=index.url,
+                    index_url=_address(index),
                     found=False,
                     torches=_torches(name, index, target, finder),
                 )
@@ -113,6 +113,11 @@ def find_offers(
 def _torches(name: NormalizedName, index: Index, target: Target, finder: Finder) -> tuple[str, ...]:
     route = replace(finder.route(name, target), index=index)
     return tuple(str(torch) for _, torch in finder.pages(route, target) if torch is not None)
+
+
+def _address(index: Index) -> str:
+    """Give the address of an index; none for a direct reference, which its name tells."""
+    return "" if index.layout == "direct" else index.url
 
 
 def _indexes(name: NormalizedName, target: Target, finder: Finder) -> Iterator[Index]:
@@ -169,7 +174,7 @@ def _struck_out(
 ) -> dict[str, Refusal]:
     found = {}
     for one in sorted(judged, key=lambda one: one.version, reverse=True):
-        reason = finder.refusals.get((one.file.url, target.python))
+        reason = finder.refusals.reason(one.file.url, target)
         if reason is None:
             continue
         candidate = Candidate(name=name, version=one.version, file=one.file, index=index)
@@ -233,7 +238,12 @@ def _refusals(
         if not told and (asked or version == newest) and version.public not in gaps:
             gap = page.gap(version.public)
             gaps[version.public] = gap and replace(gap, asked=asked)
-    return tuple(gap for gap in gaps.values() if gap), tuple(refused)
+    # Where a file of the row's own label was refused, wheels of other labels explain nothing.
+    own = {"", page.target.row.accelerator.label}
+    split = (one.version.partition("+") for one in refused)
+    told_of = {public for public, _, local in split if local in own}
+    kept = (gap for public, gap in gaps.items() if gap and public not in told_of)
+    return tuple(kept), tuple(refused)
 
 
 def _reasons(

@@ -11,11 +11,11 @@ from resolvelib import AbstractProvider
 
 from lockforge.model.release import UNKNOWN_VERSION
 from lockforge.model.resolution import Addition
+from lockforge.resolve.conflicts import Conflicts, is_stand
 from lockforge.resolve.finder import FileRefusedError
 from lockforge.resolve.need import Candidate, Identifier, Need, split_extras
 from lockforge.standards.addresses import without_fragment
 from lockforge.standards.markers import may_hold
-from lockforge.standards.patches import deciding_patches
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from lockforge.model.resolution import Preferred
     from lockforge.resolve.demands import Demands
     from lockforge.resolve.finder import Finder
+    from lockforge.resolve.priorities import Priorities
 
 
 class Provider(AbstractProvider[Need, Candidate, Identifier]):
@@ -41,16 +42,30 @@ class Provider(AbstractProvider[Need, Candidate, Identifier]):
         preferred: Mapping[str, Sequence[Preferred]],
         demands: Demands,
         active: frozenset[Rule],
+        priorities: Priorities,
+        exact_limits: bool = False,
     ) -> None:
+        """Take facts of *target*.
+
+        A rule that only limits is a requirement of its package, which lets a search take the
+        limited package back to a version that fits. But a requirement also brings in. With
+        *exact_limits* it is no more than a conflict of two versions, which may be solved without
+        the limited package too.
+        """
         self._target = target
         self._finder = finder
         self._preferred = preferred
         self._demands = demands
         self._active = active
+        self._priorities = priorities
+        self._exact_names = demands.exact_names
         self._lowest = _Lowest(finder.policy.strategy, demands)
+        self._conflicts = Conflicts(target, finder, active if exact_limits else ())
         self._matches: dict[tuple[str, SpecifierSet, bool], tuple[Candidate, ...]] = {}
         self._order: dict[Identifier, int] = {}
-        self._pinned: set[Identifier] = set()
+        self._named: set[Identifier] = set()
+        """Of which some requirement names one version."""
+        self._asking: Identifier = ""
         self._dependencies: dict[tuple[Identifier, str], tuple[Need, ...]] = {}
         self._tried: dict[tuple[Identifier, str], Candidate] = {}
 
@@ -65,15 +80,12 @@ class Provider(AbstractProvider[Need, Candidate, Identifier]):
         information: Mapping[Identifier, Iterator[RequirementInformation[Need, Candidate]]],
         backtrack_causes: Sequence[RequirementInformation[Need, Candidate]],
     ) -> Iterable[Identifier]:
-        """Go on with what caused the last conflict, then what is pinned, then what came first."""
-        causes = {cause.requirement.identifier for cause in backtrack_causes} | {
-            cause.parent.identifier for cause in backtrack_causes if cause.parent is not None
-        }
-        order, pinned = self._order, self._pinned
+        """Go on with what is named exactly, then what had many conflicts, then what came first."""
+        rank, order, exact = self._priorities.rank, self._order, self._named
         return [
             min(
                 identifiers,
-                key=lambda one: (one not in causes, one not in pinned, order.get(one, 0), one),
+                key=lambda one: (one not in exact, rank(one), order.get(one, 0), one),
             )
         ]
 
@@ -96,13 +108,17 @@ class Provider(AbstractProvider[Need, Candidate, Identifier]):
     ) -> Iterable[Candidate]:
         stated = list(requirements[identifier])
         first = stated[0]
+        if first.side is not None:
+            return self._conflicts.stands(stated, list(incompatibilities[identifier]))
+        pins = [need.pin for need in stated if need.pin is not None]
+        stated = [need for need in stated if not need.is_own_pin]
         needs = [*stated, *self._demands.constraints.get(first.name, ())]
         self._order.setdefault(identifier, len(self._order))
         if any(need.is_exact for need in needs):
-            self._pinned.add(identifier)
+            self._named.add(identifier)
         # PEP 592: a yanked file is for those who name its version, which is the project's to do.
-        exact = any(need.is_exact and need.direct for need in needs)
-        specifier = first.specifier
+        exact = first.name in self._exact_names
+        specifier = needs[0].specifier if needs else SpecifierSet()
         for need in needs[1:]:
             if need.specifier != specifier:
                 specifier &= need.specifier
@@ -110,11 +126,23 @@ class Provider(AbstractProvider[Need, Candidate, Identifier]):
         refused = {(one.version, one.built_for) for one in incompatibilities[identifier]}
         if refused:
             found = tuple(one for one in found if (one.version, one.built_for) not in refused)
+        if pins:
+            found = tuple(one for one in found if all(one.is_same(pin) for pin in pins))
+            if not found:
+                self._count_conflict(identifier)
         if any(one.requires_python for one in found):
             found = tuple(one for one in found if self._has_patch(one, stated))
         if not first.extra:
             return found
         return [one.with_extra(first.extra) for one in found]
+
+    def _count_conflict(self, decided: Identifier) -> None:
+        """Count that the candidate whose requirements are looked at conflicts with what is decided.
+
+        That it conflicts with itself, or its extras with it, says nothing of an order.
+        """
+        if self._asking.partition("[")[0] != decided.partition("[")[0]:
+            self._priorities.count(in_the_way=decided, giving_way=self._asking)
 
     def _has_patch(self, candidate: Candidate, needs: Sequence[Need]) -> bool:
         """Whether a candidate suits a patch release at which one of *needs* may hold."""
@@ -126,7 +154,7 @@ class Provider(AbstractProvider[Need, Candidate, Identifier]):
         return any(
             SpecifierSet(limit).contains(f"{python[0]}.{python[1]}.{patch}")
             and any(may_hold(condition, platform, python, patch) for condition in conditions)
-            for patch in deciding_patches([limit, *conditions], python)
+            for patch in self._finder.coverage.patches([limit, *conditions], python)
         )
 
     def _match(
@@ -159,9 +187,7 @@ class Provider(AbstractProvider[Need, Candidate, Identifier]):
             )
         )
         if name in self._lowest:
-            # Wheels stay before sdists.
             found.reverse()
-            found.sort(key=lambda candidate: not candidate.file.is_wheel)
         if prereleases == "if-necessary":
             # Behind all final releases they are taken where PEP 440 admits them: when nothing else
             # does, be it that there is nothing else or that everything else is in conflict.
@@ -185,9 +211,14 @@ class Provider(AbstractProvider[Need, Candidate, Identifier]):
         )
 
     def is_satisfied_by(self, requirement: Need, candidate: Candidate) -> bool:
+        if requirement.side is not None:
+            return requirement.side == candidate.version
+        if requirement.pin is not None:
+            return candidate.is_same(requirement.pin)
         return requirement.admits(candidate.version)
 
     def get_dependencies(self, candidate: Candidate) -> tuple[Need, ...]:
+        self._asking = candidate.identifier
         key = (candidate.identifier, candidate.file.url)
         if key not in self._dependencies:
             self._dependencies[key] = tuple(self._find_dependencies(candidate))
@@ -200,12 +231,20 @@ class Provider(AbstractProvider[Need, Candidate, Identifier]):
             yield candidate, self._dependencies[key]
 
     def _find_dependencies(self, candidate: Candidate) -> Iterator[Need]:
+        if is_stand(candidate):
+            return
+        own = Need(
+            name=candidate.name,
+            extra=candidate.extra,
+            specifier=SpecifierSet(f"==={candidate.version}"),
+            text=f"{candidate.name}=={candidate.version}",
+            pin=candidate,
+        )
+        # Otherwise resolvelib moves what was decided when a later requirement excludes it, and
+        # forgets who asked for that.
+        yield replace(own, only_limits=True)
         if candidate.extra:
-            yield Need(
-                name=candidate.name,
-                specifier=SpecifierSet(f"==={candidate.version}"),
-                text=f"{candidate.name}=={candidate.version}",
-            )
+            yield replace(own, extra="")
         for stated in self._finder.needs(candidate, self._target):
             for need in self._demands.overridden(stated):
                 self._check_reference(candidate, need)
@@ -224,7 +263,9 @@ class Provider(AbstractProvider[Need, Candidate, Identifier]):
             )
             for stated in split_extras(requirement):
                 limit = replace(stated, addition=addition, only_limits=rule.when_present)
-                yield from self._demands.overridden(limit)
+                for need in self._demands.overridden(limit):
+                    yield self._conflicts.owner_side(rule, need)
+        yield from self._conflicts.limited_sides(candidate)
 
     def _check_reference(self, candidate: Candidate, need: Need) -> None:
         """Strike out a candidate with a direct reference that is not the project's own too."""
@@ -233,7 +274,7 @@ class Provider(AbstractProvider[Need, Candidate, Identifier]):
         own = self._demands.direct.get(need.name)
         stated = "" if own is None else own.requirement.url or ""
         if without_fragment(stated) != without_fragment(need.url):
-            self._finder.refuse(
+            self._finder.refusals.bar(
                 candidate,
                 self._target,
                 f"{candidate.name} requires {need.name} by a direct URL, which only the "

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from lockforge.errors import ConfigError, Fault, ProjectNotFoundError
 from lockforge.model.index import Index, Route
+from lockforge.standards.addresses import shown_address
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -49,7 +50,7 @@ class Router:
         key = (name, label, url)
         if key not in self._routes:
             if url is not None:
-                index = Index(name="direct reference", url=url, layout="direct")
+                index = Index(name=shown_address(url), url=url, layout="direct")
                 self._routes[key] = Route(index=index, labelled=True)
             else:
                 self._routes[key] = self._find_route(name, label)

@@ -1,4 +1,4 @@
-"""One Target, then all of them, by resolvelib."""
+"""One Target by resolvelib, and by what a search does not see."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from lockforge.resolve.explain import explain
 from lockforge.resolve.finder import FileRefusedError
 from lockforge.resolve.limits import LimitReachedError, LimitReporter
 from lockforge.resolve.need import split_extras
+from lockforge.resolve.priorities import Priorities, ReorderedError
 from lockforge.resolve.provider import Provider
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from lockforge.catalog import Rule
     from lockforge.model.matrix import Target
     from lockforge.model.resolution import Preferred
+    from lockforge.resolve.coverage import Clash
     from lockforge.resolve.demands import Demands
     from lockforge.resolve.finder import Finder
     from lockforge.resolve.limits import Limits
@@ -36,24 +38,73 @@ def solve_target(
     limits: Limits,
 ) -> Resolution | Failure:
     """Solve one Target; raises an IndexAccessError of an index it needs."""
-    needs = demands.needs
-    active: frozenset[Rule] = frozenset()
-    reporter = LimitReporter(limits)
-    while True:
-        provider = Provider(target, finder, preferred=preferred, demands=demands, active=active)
+    return _Solve(target, demands, finder, preferred, limits).run()
+
+
+class _Solve:
+    """Searches again and again until a solution keeps what a search does not see."""
+
+    def __init__(
+        self,
+        target: Target,
+        demands: Demands,
+        finder: Finder,
+        preferred: Mapping[str, Sequence[Preferred]],
+        limits: Limits,
+    ) -> None:
+        self._target = target
+        self._demands = demands
+        self._finder = finder
+        self._preferred = preferred
+        self._limits = limits
+        self._reporter = LimitReporter(limits)
+        self._priorities = Priorities()
+        self._active: frozenset[Rule] = frozenset()
+        self._clashes: list[tuple[Clash, list[Candidate]]] = []
+        """Those met so far, each with the rivals that may be barred in place of its candidate."""
+        self._exact_limits = False
+        """Whether a limiting rule may leave out the package that it limits; see `Provider`."""
+        self._failure: Failure | None = None
+        """The first, whose words are the plainest."""
+
+    def run(self) -> Resolution | Failure:
+        while True:
+            found = self._search()
+            if found is None:
+                continue
+            if isinstance(found, Failure):
+                self._failure = self._failure or found
+                if found.gave_up or not self._go_on():
+                    return found if found.gave_up else self._failure
+                continue
+            return replace(found, rounds=self._reporter.effort.rounds)
+
+    def _search(self) -> Resolution | Failure | None:
+        """Search once; None where what came out was no solution, and the next search knows why."""
+        target, finder, needs = self._target, self._finder, self._demands.needs
+        provider = Provider(
+            target,
+            finder,
+            preferred=self._preferred,
+            demands=self._demands,
+            active=self._active,
+            priorities=self._priorities,
+            exact_limits=self._exact_limits,
+        )
         # Not by resolvelib's Resolver: its last step looks for the way from each pin to the root
         # and does not end where packages that a backtrack left behind require each other. What is
         # left behind is not reached below.
-        search: Search[Need, Candidate, Identifier] = Search(provider, reporter)
+        search: Search[Need, Candidate, Identifier] = Search(provider, self._reporter)
         try:
-            mapping = search.resolve(needs, max_rounds=limits.rounds + 1).mapping
-        except FileRefusedError:
-            continue
+            mapping = search.resolve(needs, max_rounds=self._limits.rounds + 1).mapping
+        except (FileRefusedError, ReorderedError):
+            return None
         except ResolutionImpossible as impossible:
-            return explain(impossible.causes, target, demands, finder, provider.asked())
+            return explain(impossible.causes, target, self._demands, finder, provider.asked())
         except LimitReachedError:
             last = search.state.backtrack_causes
-            return explain(last, target, demands, finder, provider.asked(), gave_up=reporter.effort)
+            effort = self._reporter.effort
+            return explain(last, target, self._demands, finder, provider.asked(), gave_up=effort)
         dependencies = {
             identifier: provider.get_dependencies(candidate)
             for identifier, candidate in mapping.items()
@@ -65,12 +116,51 @@ def solve_target(
                 for identifier, found in dependencies.items()
             },
         )
-        reached = {identifier: mapping[identifier] for identifier in conditions}
-        wanted = _rules_to_activate(reached, finder, active)
-        if not wanted:
-            found = _resolution(target, demands, reached, dependencies, conditions, finder)
-            return replace(found, rounds=reporter.effort.rounds)
-        active |= wanted
+        reached = {
+            identifier: candidate
+            for identifier, candidate in mapping.items()
+            if identifier in conditions
+        }
+        broken = _rules_to_activate(reached, finder, self._active)
+        if broken:
+            self._active |= broken
+            return None
+        if self._has_clash(reached, conditions):
+            return None
+        return _resolution(target, self._demands, reached, dependencies, conditions, finder)
+
+    def _has_clash(
+        self, reached: Mapping[Identifier, Candidate], conditions: Mapping[Identifier, str]
+    ) -> bool:
+        """Bar a candidate that leaves no patch release of the Python to be served."""
+        limits = {
+            identifier: limit
+            for identifier, candidate in reached.items()
+            if not candidate.extra
+            and (limit := self._finder.python_limit(candidate, self._target)) is not None
+        }
+        clash = self._finder.coverage.find_clash(self._target, reached, conditions, limits)
+        if clash is None:
+            return False
+        self._finder.refusals.bar(clash.candidate, self._target, clash.reason)
+        self._clashes.append((clash, list(clash.rivals)))
+        return True
+
+    def _go_on(self) -> bool:
+        """Whether there is another way to search after one that found nothing."""
+        while self._clashes:
+            clash, rivals = self._clashes[-1]
+            if rivals:
+                self._finder.refusals.lift(clash.candidate, self._target)
+                rival = rivals.pop(0)
+                self._finder.refusals.bar(rival, self._target, clash.reason)
+                self._clashes[-1] = (replace(clash, candidate=rival), rivals)
+                return True
+            self._clashes.pop()
+        if self._active and not self._exact_limits:
+            self._exact_limits = True
+            return True
+        return False
 
 
 def _rules_to_activate(

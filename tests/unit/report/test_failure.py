@@ -247,8 +247,8 @@ def test_gave_up() -> None:
             "a==1.0 instead of a==2 (project.dependencies[0])",
         ),
         (Suggestion(kind="pin", subject="a==1.0", replaces="a==2"), "a==1.0 instead of a==2"),
-        (Suggestion(kind="python", subject="3.12"), "Python 3.12"),
-        (Suggestion(kind="row", subject="win-cpu"), "row win-cpu"),
+        (Suggestion(kind="python", subject="3.12"), "Python 3.12 in its place"),
+        (Suggestion(kind="row", subject="win-cpu"), "row win-cpu in its place"),
         (
             Suggestion(kind="exclude", subject="a"),
             'exclude = ["a"] in [tool.lockforge.rows.linux-cpu] and [tool.lockforge.rows.mac-cpu]',

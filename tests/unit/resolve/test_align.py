@@ -11,6 +11,7 @@ from lockforge.catalog import load_catalog
 from lockforge.model.project import Policy, RowSettings
 from lockforge.model.resolution import Misalignment, Outcome, Preferred
 from lockforge.resolve.finder import Finder
+from lockforge.resolve.limits import Limits
 from lockforge.resolve.matrix import solve_matrix
 from tests.unit.fakes import (
     FakeRepository,
@@ -18,6 +19,8 @@ from tests.unit.fakes import (
     make_matrix,
     make_project,
     required,
+    solve,
+    solved,
     torch_index,
     versions,
 )
@@ -335,3 +338,49 @@ def test_nothing_is_aligned_while_a_row_fails() -> None:
 
     assert [one.target.row.name for one in found.failures] == ["win-cpu"]
     assert found.misalignments == ()
+
+
+def test_an_older_torch_where_a_companion_has_none_in_common_beside_the_newest() -> None:
+    """What was taken first is no reason to say that there is nothing."""
+    repository = FakeRepository()
+    for label, newest in (("cu130", "0.24.0"), ("cpu", "0.24.1")):
+        index = torch_index(label)
+        repository.wheels("torch", f"2.8.0+{label}", f"2.9.0+{label}", index=index)
+        for version, torch in ((newest, "2.9.0"), ("0.23.0", "2.8.0")):
+            repository.wheels(
+                "torchvision", f"{version}+{label}", requires=[f"torch=={torch}"], index=index
+            )
+    project = make_project(
+        "torch",
+        "torchvision",
+        matrix=make_matrix("linux-cu130", "linux-cpu"),
+        policy=COMMON,
+    )
+
+    for resolution in solved(project, repository):
+        found = {name: text.partition("+")[0] for name, text in versions(resolution).items()}
+        assert found == {"torch": "2.8.0", "torchvision": "0.23.0"}
+
+
+def test_a_search_that_was_given_up_is_no_proof() -> None:
+    """It ends as one, and not in a claim that the rows have nothing in common."""
+    repository = FakeRepository()
+    for label, more in (("cu130", "2.9.0"), ("cpu", "2.10.0")):
+        index = torch_index(label)
+        # The one version in common asks for something that takes many rounds.
+        repository.wheels("torch", f"2.8.0+{label}", requires=["deep"], index=index)
+        repository.wheels("torch", f"{more}+{label}", index=index)
+    for number in range(30):
+        repository.wheels("deep", f"{number}.0", requires=[f"left=={number}", f"right=={number}"])
+        repository.wheels("left", f"{number}.0", requires=["base<1"])
+        repository.wheels("right", f"{number}.0", requires=["base>=1"])
+    repository.wheels("base", "0.5", "1.0")
+    project = make_project(
+        "torch",
+        matrix=make_matrix("linux-cu130", "linux-cpu"),
+        policy=COMMON,
+    )
+
+    _, failures = solve(project, repository, limits=Limits(rounds=20))
+    assert failures
+    assert all(failure.gave_up for failure in failures)

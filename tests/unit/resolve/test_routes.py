@@ -243,7 +243,7 @@ def test_a_direct_reference_is_its_own_index() -> None:
 
     route = routes.route("acme")
     assert (route.index.url, route.is_direct, route.fallback) == (WHEEL, True, None)
-    assert routes.sources("acme") == ["direct reference"]
+    assert routes.sources("acme") == [WHEEL]
     assert routes.route("torch").is_direct
     assert routes.route("acme", "win-cpu") == Route(index=ACME, labelled=True)
     assert routes.repository.asked == []

@@ -261,6 +261,50 @@ def test_yanked_by_a_pin_of_a_dependency() -> None:
     assert chosen(repository, "foo==2.0", "bar") == {"foo": "2.0", "bar": "1.0"}
 
 
+def test_yanked_by_name_whoever_asks_for_an_extra_of_it() -> None:
+    """The project names the version; that another package wants an extra of it changes nothing."""
+    repository = FakeRepository()
+    repository.add("foo-2.0-py3-none-any.whl", yanked="")
+    repository.wheels("bar", "1.0", requires=["foo[fast]"])
+    assert chosen(repository, "foo==2.0", "bar") == {"foo": "2.0", "bar": "1.0"}
+
+
+@pytest.mark.parametrize(
+    ("best", "other"),
+    [
+        ("foo-1.0-py2.py3-none-any.whl", "foo-1.0-py3-none-any.whl"),
+        ("foo-1.0-py3-none-any.whl", "foo-1.0.0-py3-none-any.whl"),
+        ("foo-1.0.tar.gz", "foo-1.0.zip"),
+    ],
+)
+def test_files_that_are_as_good_as_each_other(best: str, other: str) -> None:
+    """Their names decide, and not which comes first on the page."""
+    for filenames in ((best, other), (other, best)):
+        repository = FakeRepository()
+        for filename in filenames:
+            repository.add(filename)
+        (resolution,) = solved(make_project("foo"), repository)
+        assert [pin.file.filename for pin in resolution.pins] == [best]
+
+
+def test_a_reference_of_one_row_says_nothing_of_another() -> None:
+    """What one row refuses for want of its own direct reference is there for the other."""
+    url = "https://files.example/acme-1.0-py3-none-any.whl"
+    repository = FakeRepository()
+    repository.add("acme-1.0-py3-none-any.whl", index=Index(name="x", url=url, layout="direct"))
+    repository.wheels("acme", "0.5")
+    repository.wheels("user", "2.0", requires=[f"acme @ {url}"])
+    repository.wheels("user", "1.0", requires=["acme"])
+    for row, other in (("linux-cpu", "linux-cu130"), ("linux-cu130", "linux-cpu")):
+        own = RowSettings(requirements=(required(f"acme @ {url}"),))
+        project = make_project("user", matrix=make_matrix(row, other), rows={row: own})
+        found = {one.target.row.name: versions(one) for one in solved(project, repository)}
+        assert found == {
+            row: {"acme": "1.0", "user": "2.0"},
+            other: {"acme": "0.5", "user": "1.0"},
+        }
+
+
 def test_one_yanked_file() -> None:
     """PEP 592: files are yanked one by one; the version's other files are still there."""
     repository = FakeRepository()
@@ -334,13 +378,62 @@ def test_other_file_of_a_refused_version() -> None:
 
 
 def test_sdist() -> None:
-    """An sdist with static metadata serves where there is no wheel, never in place of one."""
+    """An sdist with static metadata is as good as a wheel, but never in place of one."""
     repository = FakeRepository()
     repository.add("foo-2.0.tar.gz", "bar")
+    repository.add("foo-1.0.tar.gz", "bar")
     repository.add("foo-1.0-py3-none-any.whl")
     repository.wheels("bar", "1.0")
-    assert chosen(repository, "foo") == {"foo": "1.0"}
-    assert chosen(repository, "foo>=2") == {"foo": "2.0", "bar": "1.0"}
+    assert chosen(repository, "foo") == {"foo": "2.0", "bar": "1.0"}
+    assert chosen(repository, "foo<2") == {"foo": "1.0"}
+
+
+def test_what_was_decided_first_stays() -> None:
+    """A later requirement that excludes it is what gives way; uv answers so too."""
+    repository = FakeRepository()
+    repository.wheels("a", "1.0", "2.0")
+    repository.wheels("b", "2.0", requires=["a<2"])
+    repository.wheels("b", "1.0")
+    assert chosen(repository, "a", "b") == {"a": "2.0", "b": "1.0"}
+
+
+def test_a_conflict_met_again_and_again_turns_the_order_round() -> None:
+    """With many versions in the way, the package that could not be had comes first; as in uv."""
+    repository = FakeRepository()
+    repository.wheels("a", "1.0", "2.0")
+    repository.wheels("b", *(f"{major}.0" for major in range(2, 8)), requires=["a<2"])
+    repository.wheels("b", "1.0")
+    assert chosen(repository, "a", "b") == {"a": "1.0", "b": "7.0"}
+
+
+def test_what_only_a_version_brings_in_does_not_drive_that_version_out() -> None:
+    """The newest g needs an a, and an a that goes with it is there."""
+    repository = FakeRepository()
+    repository.wheels("g", "2.0", requires=["a"])
+    repository.wheels("g", "1.0")
+    repository.wheels("a", "2.0", requires=["g<2"])
+    repository.wheels("a", "1.0")
+    assert chosen(repository, "g") == {"a": "1.0", "g": "2.0"}
+
+
+def test_a_version_that_contradicts_itself_is_none() -> None:
+    repository = FakeRepository()
+    repository.wheels("a", "1.0", "2.0")
+    repository.wheels("a", "3.0", requires=["a==1.0"])
+    assert chosen(repository, "a") == {"a": "2.0"}
+
+
+def test_extras_whose_parent_a_backtrack_leaves_behind() -> None:
+    """Requirements of what is no longer there are forgotten with it, and nothing else is."""
+    repository = FakeRepository()
+    repository.wheels("a", "1.5")
+    repository.wheels("a", "3.0", requires=["b[all]"])
+    repository.wheels("b", "1.0", requires=["c", "c>=1.5", "c>=2.5,>2.5; extra == 'all'"])
+    repository.wheels("b", "2.0", requires=["c[all,extra]<2.5"])
+    repository.wheels("b", "2.5", requires=["a!=3.0", "c[extra_b]"])
+    repository.wheels("b", "3.0", requires=["c==1.0"])
+    repository.wheels("c", "2.5", "4.0")
+    assert chosen(repository, "a") == {"a": "3.0", "b": "1.0", "c": "4.0"}
 
 
 def test_stated_metadata() -> None:

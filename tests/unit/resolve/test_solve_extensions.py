@@ -376,7 +376,7 @@ def test_labels_that_cannot_be_read_are_warned_of_once() -> None:
         "0.9+cu128torch2.8",
         "0.9+cu126torch2.8",
     ]
-    (warning,) = finder.warnings()
+    (warning,) = finder.refusals.warnings(())
     assert "ext" in warning
     assert "kernels" in warning
     assert "cu129torch2.9rc1, weird.cu128" in warning

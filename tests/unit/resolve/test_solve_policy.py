@@ -160,12 +160,12 @@ def test_the_lowest_final_release(strategy: Strategy) -> None:
     assert taken("allow") == {"foo": "1.0a1"}
 
 
-def test_the_lowest_wheel_before_the_lowest_sdist() -> None:
+def test_the_lowest_may_be_an_sdist() -> None:
     repository = FakeRepository()
     repository.add("foo-1.0.tar.gz")
     repository.wheels("foo", "2.0", "3.0")
 
-    assert chosen(repository, "foo", policy=Policy(strategy="lowest")) == {"foo": "2.0"}
+    assert chosen(repository, "foo", policy=Policy(strategy="lowest")) == {"foo": "1.0"}
 
 
 def test_the_lowest_is_not_a_yanked_one() -> None:
@@ -321,13 +321,14 @@ def test_the_first_sdist_that_needs_a_build_ends_the_search() -> None:
 
 
 def test_wheels_are_still_there_when_an_sdist_needs_a_build() -> None:
-    """Wheels come before sdists, older ones too, so no sdist is asked at all."""
+    """No older sdist is tried, but an older wheel tells what it requires."""
     repository = NeedsBuild()
+    repository.add("foo-3.0.tar.gz")
     repository.add("foo-2.0.tar.gz")
     repository.wheels("foo", "1.0")
 
     assert chosen(repository, "foo") == {"foo": "1.0"}
-    assert repository.tried == []
+    assert repository.tried == ["foo-3.0.tar.gz"]
 
 
 def test_stated_metadata_of_an_older_sdist() -> None:
