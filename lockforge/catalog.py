@@ -6,6 +6,8 @@ rest may ask of them.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
@@ -89,13 +91,15 @@ class GpuArchitectures:
 class Catalog:
     """Facts about accelerators, families and rules; each method answers one question."""
 
-    def __init__(self, data: dict[str, Any]) -> None:
+    def __init__(self, data: dict[str, Any], additions: str | None = None) -> None:
         self._data = data
         self._family = frozenset(map(canonicalize_name, data["family"]["packages"]))
         self._fallback = frozenset(map(canonicalize_name, data["family"]["fallback"]))
         self.rules: tuple[Rule, ...] = tuple(
             rule for fact in data["rules"] for rule in _read_rules(fact)
         )
+        self.additions = additions
+        """What stands for a user's additions: the same for the same facts; None for none."""
 
     @property
     def torch_index(self) -> str:
@@ -225,7 +229,12 @@ def load_catalog(user_text: str | None = None, *, where: str = "catalog.yaml") -
         raise ConfigError([Fault(where=where, message=message)], where=where) from error
     if faults := list(_find_faults(user, where)):
         raise ConfigError(faults, where=where)
-    return Catalog(_merge(data, user or {}))
+    return Catalog(_merge(data, user or {}), _digest(user) if user else None)
+
+
+def _digest(user: dict[str, Any]) -> str:
+    text = json.dumps(user, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def _merge(base: Any, over: Any) -> Any:

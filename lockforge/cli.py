@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import time
@@ -12,23 +13,32 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from packaging.pylock import is_valid_pylock_path
 
 from lockforge import __version__
-from lockforge.adapters import stamp
+from lockforge.adapters import printing, stamp
 from lockforge.adapters.directories import cache_directory, config_directory
 from lockforge.adapters.files import TextFiles, write_atomically
-from lockforge.adapters.paths import kind_of, lock_path, names_in, path_of, to_file_url
+from lockforge.adapters.paths import (
+    kind_of,
+    lock_path,
+    names_in,
+    path_of,
+    sha256_of,
+    to_file_url,
+)
 from lockforge.adapters.terminal import LogProgress, NoProgress, TerminalProgress
 from lockforge.catalog import load_catalog
 from lockforge.commands.lock import LockRequest, current_reasons, lock
 from lockforge.commands.report import report, report_parsed
-from lockforge.errors import LockError, LockforgeError, UsageError
+from lockforge.errors import LockError, LockforgeError, OutputError, UsageError
 from lockforge.options import project_options, several
 from lockforge.project.indexes import LocalPaths
 from lockforge.project.load import Files, Loaded, load_project
 from lockforge.report.errors import render_error
 from lockforge.resolve.limits import Limits
-from lockforge.standards.addresses import hide_secrets
+from lockforge.standards.addresses import hide_secrets, may_hold_secrets
+from lockforge.standards.pylock import newer_minor
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -149,6 +159,8 @@ def lock_command(
         refresh=refresh,
         local_path=partial(lock_path, path.parent, loaded.relative_paths),
     )
+    if not quiet:
+        _warn_of(path, request.previous)
     if check:
         return _check(request, quiet=quiet)
     progress = _progress(quiet=quiet, verbose=verbose)
@@ -175,12 +187,32 @@ def lock_command(
     else:
         state = "is unchanged" if outcome.reasons else "is current"
     if not quiet:
-        click.echo(f"{matrix_text}{path} {state}")
-    if not (loaded.uses_local_files or loaded.has_written_credentials):
+        printing.write(f"{matrix_text}{path} {state}\n")
+    if not (loaded.uses_local_files or loaded.expands_variables):
         files.seen[str(path.absolute())] = outcome.text.encode()
         kept = "" if quiet else f"{matrix_text}{path} is current\n"
-        stamp.remember(click.get_current_context().obj, files.seen, kept.encode())
+        stamp.remember(
+            click.get_current_context().obj,
+            files.seen,
+            kept.encode("utf-8", "backslashreplace"),
+            may_hold_secrets,
+        )
     return _SUCCESS
+
+
+def _warn_of(path: Path, text: str | None) -> None:
+    """Warn of what PEP 751 wants to be warned of in the lock at *path*."""
+    if not is_valid_pylock_path(path):
+        click.echo(
+            f"warning: {path} is not named pylock.toml or pylock.<name>.toml: other tools do not "
+            "read it as a lock",
+            err=True,
+        )
+    if (version := newer_minor(text or "")) is not None:
+        click.echo(
+            f"warning: {path} is of lock-version {version}: what is new in it is not understood",
+            err=True,
+        )
 
 
 def _exclude_each_other(*contradictions: tuple[str, bool]) -> None:
@@ -193,7 +225,7 @@ def _exclude_each_other(*contradictions: tuple[str, bool]) -> None:
 def _tell(outcome: LockOutcome, *, verbose: bool) -> None:
     if verbose:
         for reason in outcome.reasons:
-            click.echo(f"locked anew: {reason}", err=True)
+            click.echo(f"locked anew: {hide_secrets(reason)}", err=True)
     for warning in outcome.warnings:
         click.echo(f"warning: {hide_secrets(warning)}", err=True)
 
@@ -208,11 +240,11 @@ def _check(request: LockRequest, *, quiet: bool) -> int:
     reasons = current_reasons(request)
     if not quiet:
         for reason in reasons:
-            click.echo(f"{request.where}: {reason}")
+            printing.write(f"{request.where}: {hide_secrets(reason)}\n")
         if not reasons:
-            click.echo(f"{request.where} is current")
+            printing.write(f"{request.where} is current\n")
         else:
-            click.echo("run `lockforge lock` to bring it up to date")
+            printing.write("run `lockforge lock` to bring it up to date\n")
     return _DIFFERENT if reasons else _SUCCESS
 
 
@@ -232,7 +264,8 @@ def report_command(*, lock_file: Path | None, project: Path) -> int:
     text = files.read(path, LockError)
     if text is None:
         raise UsageError("there is no lock", where=str(path), hint="run `lockforge lock` first")
-    click.echo(report(text, _catalog(files), where=str(path)), nl=False)
+    _warn_of(path, text)
+    printing.write(report(text, _catalog(files), where=str(path)))
     return _SUCCESS
 
 
@@ -262,6 +295,7 @@ def _load(root: Path, options: Options, catalog: Catalog, files: TextFiles) -> L
             relative=relative,
         ),
         kind_of=kind_of,
+        sha256_of=sha256_of,
         where=str(pyproject),
         environment=os.environ,
     )
@@ -269,9 +303,11 @@ def _load(root: Path, options: Options, catalog: Catalog, files: TextFiles) -> L
 
 
 def _read(files: TextFiles, place: str) -> str | None:
-    """Read a text at a path or ``file:`` address."""
+    """Read a text at a path or ``file:`` address: a requirements file, unless it is TOML."""
     path = path_of(place) if place.startswith("file:") else Path(place)
-    return files.read(path, UsageError)
+    if path.suffix == ".toml":
+        return files.read(path, UsageError)
+    return files.read_requirements(path)
 
 
 def _repository(
@@ -335,6 +371,14 @@ def run(arguments: Sequence[str]) -> int:
     except click.ClickException as error:
         error.show()
         return error.exit_code
+    except OSError as error:
+        # Help is printed by click.
+        if error.errno != errno.ENOSPC:
+            raise
+        printing.discard()
+        full = OutputError(f"cannot be written: {error.strerror}", hint="make room")
+        click.echo(render_error(full), err=True, nl=False)
+        return full.exit_status
     except (click.Abort, KeyboardInterrupt):
         click.echo("stopped; nothing was written", err=True)
         return 130

@@ -18,7 +18,18 @@ if TYPE_CHECKING:
 def several(_context: click.Context, _option: click.Parameter, values: object) -> tuple[str, ...]:
     """Split values at commas: ``--matrix a,b`` and ``--matrix a --matrix b`` are the same."""
     assert isinstance(values, tuple)
-    return tuple(part.strip() for value in values for part in value.split(",") if part.strip())
+    parts = tuple(part.strip() for value in values for part in value.split(",") if part.strip())
+    if values and not parts:
+        raise click.BadParameter("it is empty")
+    return parts
+
+
+def stated(_context: click.Context, _option: click.Parameter, value: object) -> object:
+    """Refuse a value that says nothing, such as that of a variable of the shell that is not set."""
+    values = value if isinstance(value, tuple) else (value,)
+    if any(isinstance(one, str) and not one.strip() for one in values):
+        raise click.BadParameter("it is empty")
+    return value
 
 
 _PROJECT_OPTIONS = (
@@ -42,6 +53,7 @@ _PROJECT_OPTIONS = (
         "requirement_files",
         multiple=True,
         metavar="FILE",
+        callback=stated,
         help="Take the requirements from a file instead of from pyproject.toml.",
     ),
     click.option(
@@ -50,6 +62,7 @@ _PROJECT_OPTIONS = (
         "editables",
         multiple=True,
         metavar="DIR",
+        callback=stated,
         help="Require the project in a directory, to be installed in place.",
     ),
     click.option(
@@ -58,6 +71,7 @@ _PROJECT_OPTIONS = (
         "constraint_files",
         multiple=True,
         metavar="FILE",
+        callback=stated,
         help="Limit versions as a file says, without requiring what it names.",
     ),
     click.option(
@@ -65,6 +79,7 @@ _PROJECT_OPTIONS = (
         "override_files",
         multiple=True,
         metavar="FILE",
+        callback=stated,
         help="Replace every requirement on the packages that a file names by what it says.",
     ),
     click.option(
@@ -88,30 +103,39 @@ _PROJECT_OPTIONS = (
     click.option(
         "--no-default-groups", is_flag=True, help="Leave out the groups that are configured."
     ),
-    click.option("--index-url", metavar="URL", help="The default index."),
+    click.option("--index-url", metavar="URL", callback=stated, help="The default index."),
     click.option(
-        "--torch-index", metavar="URL", help="The base of PyTorch's indexes, or a mirror's."
+        "--torch-index",
+        metavar="URL",
+        callback=stated,
+        help="The base of PyTorch's indexes, or a mirror's.",
     ),
-    click.option("--channel", help="A channel of PyTorch's indexes: nightly or test."),
+    click.option(
+        "--channel", callback=stated, help="A channel of PyTorch's indexes: nightly or test."
+    ),
     click.option(
         "--find-links",
         multiple=True,
         metavar="DIR|URL",
+        callback=stated,
         help="A directory, or a page of links, whose files are taken.",
     ),
     click.option(
         "--prerelease",
         metavar="|".join(PRERELEASES),
+        callback=stated,
         help="Whether pre-releases may be chosen; by default only where there is nothing else.",
     ),
     click.option(
         "--resolution",
         metavar="|".join(STRATEGIES),
+        callback=stated,
         help="Which of the versions that fit; lowest-direct is for the project's own requirements.",
     ),
     click.option(
         "--align",
         metavar="|".join(ALIGNMENTS),
+        callback=stated,
         help="The family's newest versions of each row, or the newest that every row has.",
     ),
     click.option(
@@ -131,6 +155,7 @@ _PROJECT_OPTIONS = (
     click.option(
         "--exclude-newer",
         metavar="DATE",
+        callback=stated,
         help='Leave out files uploaded later: a date, or a duration such as "7 days".',
     ),
     click.option(
@@ -146,8 +171,8 @@ def project_options(command: Callable[..., int]) -> Callable[..., int]:
 
     @functools.wraps(command)
     def gathered(**values: Any) -> int:
-        stated = {field.name: values.pop(field.name) for field in fields(Options)}
-        return command(options=Options(**stated), **values)
+        found = {field.name: values.pop(field.name) for field in fields(Options)}
+        return command(options=Options(**found), **values)
 
     for option in reversed(_PROJECT_OPTIONS):
         gathered = option(gathered)

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import codecs
 import os
+import re
 import tempfile
 import tomllib
 from pathlib import Path
 from typing import Any
 
 from lockforge.errors import ConfigError, Fault, LockforgeError, OutputError, UsageError
+
+# The order matters: UTF-16's mark is the beginning of UTF-32's.
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+)
+_CODING = re.compile(rb"coding[:=]\s*([-\w.]+)")
 
 
 class TextFiles:
@@ -20,19 +32,50 @@ class TextFiles:
 
     def read(self, path: Path, error_kind: type[LockforgeError]) -> str | None:
         """Read a text; None if there is no such file, *error_kind* if it cannot be read."""
+        content = self._content(path, error_kind)
+        if content is None:
+            return None
+        try:
+            return content.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise error_kind(
+                "is not UTF-8 text", where=str(path), hint="save it as UTF-8"
+            ) from error
+
+    def read_requirements(self, path: Path) -> str | None:
+        """Read a requirements file, which may say how it is encoded, as pip does.
+
+        None if there is no such file; UsageError if it cannot be read.
+        """
+        content = self._content(path, UsageError)
+        if content is None:
+            return None
+        encoding, content = _encoding(content)
+        try:
+            return content.decode(encoding)
+        except (UnicodeError, LookupError) as error:
+            named = encoding.upper() if encoding.startswith("utf") else encoding
+            raise UsageError(
+                f"is not {named} text",
+                where=str(path),
+                hint="save it as UTF-8, or begin it with a line such as # -*- coding: latin-1 -*-",
+            ) from error
+
+    def _content(self, path: Path, error_kind: type[LockforgeError]) -> bytes | None:
         try:
             content = path.read_bytes()
-            self.seen[str(path.absolute())] = content
-            return content.decode("utf-8")
         except (FileNotFoundError, NotADirectoryError):
-            self.seen[str(path.absolute())] = None
-            return None
-        except (OSError, UnicodeDecodeError) as error:
+            content = None
+        except (OSError, ValueError) as error:
+            # ValueError: the path has a NUL, which no path can have.
+            reason = error.strerror if isinstance(error, OSError) else None
             raise error_kind(
-                f"cannot be read: {error}",
+                f"cannot be read: {(reason or str(error)).lower()}",
                 where=str(path),
                 hint="check the file and its permissions",
             ) from error
+        self.seen[str(path.absolute())] = content
+        return content
 
     def read_toml(self, path: Path) -> dict[str, Any]:
         """Read a TOML document; empty if there is none, ConfigError if it is not TOML."""
@@ -44,6 +87,17 @@ class TextFiles:
         except tomllib.TOMLDecodeError as error:
             fault = Fault(where=str(path), message=f"not TOML: {error}")
             raise ConfigError([fault], where=str(path)) from error
+
+
+def _encoding(content: bytes) -> tuple[str, bytes]:
+    """Give the encoding that *content* names, as PEP 263 has it, and what it is the encoding of."""
+    for mark, encoding in _MARKS:
+        if content.startswith(mark):
+            return encoding, content.removeprefix(mark)
+    for line in content.split(b"\n")[:2]:
+        if line.startswith(b"#") and (match := _CODING.search(line)):
+            return match[1].decode("ascii"), content
+    return "utf-8", content
 
 
 def write_atomically(path: Path, text: str) -> None:

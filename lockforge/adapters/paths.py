@@ -28,6 +28,14 @@ def file_sha256(path: Path) -> str:
     return digest.hexdigest()
 
 
+def sha256_of(url: str) -> str | None:
+    """Hash the file at a ``file:`` address; None for one that cannot be read."""
+    try:
+        return file_sha256(path_of(url))
+    except OSError:
+        return None
+
+
 def path_of(url: str) -> Path:
     """Give the path of a ``file:`` address."""
     # Slow to import, and few locks have files of this machine.

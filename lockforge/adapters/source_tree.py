@@ -76,7 +76,6 @@ def _read(table: dict[str, Any], *, where: str) -> SourceTree:
                 *map(Requirement, _strings(table, "dependencies")),
                 *(one for extra in optional for one in _of_extra(optional, extra)),
             ),
-            provides_extra=tuple(map(canonicalize_name, optional)),
         ),
     )
 

@@ -16,6 +16,10 @@ import zlib
 from lockforge import __version__
 from lockforge.adapters.directories import cache_directory, config_directory
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 _HEAD = f"lockforge stamp 1 {__version__}"
 _ABSENT = "-"
 # These options ask for more than "is there something to do".
@@ -42,7 +46,8 @@ def _key(arguments: list[str]) -> str | None:
 
 def _place(key: str) -> str:
     # Two command lines may share a place: the key itself is in the stamp.
-    return os.path.join(cache_directory(), "stamps", f"{zlib.crc32(key.encode()):08x}")
+    checksum = zlib.crc32(key.encode("utf-8", "surrogateescape"))
+    return os.path.join(cache_directory(), "stamps", f"{checksum:08x}")
 
 
 def _usable(arguments: list[str]) -> bool:
@@ -94,12 +99,25 @@ def _open(stamp: bytes, key: str) -> tuple[list[tuple[str, bytes | None]], bytes
         return None
 
 
-def remember(arguments: list[str], files: dict[str, bytes | None], output: bytes) -> None:
-    """Keep that *arguments* have nothing to do while *files*, by absolute path, are the same."""
+def _text(content: bytes | None) -> str:
+    # Without its NULs, UTF-16 reads as what matters here.
+    return (content or b"").replace(b"\0", b"").decode("utf-8", "replace")
+
+
+def remember(
+    arguments: list[str],
+    files: dict[str, bytes | None],
+    output: bytes,
+    is_private: Callable[[str], bool],
+) -> None:
+    """Keep that *arguments* have nothing to do while *files*, by absolute path, are the same.
+
+    Nothing is kept where one of the texts is private: a stamp repeats all of them.
+    """
     if not _usable(arguments):
         return
     key = _key(arguments)
-    if key is None:
+    if key is None or any(map(is_private, (key, *map(_text, files.values())))):
         return
     fields = [_HEAD, key]
     contents = b""
@@ -121,7 +139,14 @@ def remember(arguments: list[str], files: dict[str, bytes | None], output: bytes
         return
 
 
-def show(output: bytes) -> None:
-    """Print what was kept, as bytes: the text layer would have to be imported."""
-    sys.stdout.buffer.write(output)
-    sys.stdout.flush()
+def show(output: bytes) -> bool:
+    """Print what was kept, as bytes; False where it cannot be, which a whole run says why."""
+    stream = sys.stdout
+    if stream is None:
+        return False
+    try:
+        stream.buffer.write(output)
+        stream.flush()
+    except OSError:
+        return False
+    return True

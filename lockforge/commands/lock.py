@@ -79,7 +79,7 @@ def _stale_reasons(request: LockRequest, pylock: Pylock, data: dict[str, Any]) -
     return stale_reasons(
         pylock,
         data,
-        matrix=request.loaded.project.matrix,
+        project=request.loaded.project,
         requirements=request.loaded.requirements,
         settings=request.loaded.settings,
         where=request.where,
@@ -106,6 +106,9 @@ def lock(
         reasons = ("there is no lock yet",)
     elif request.upgrade:
         refuse_conflicts(request.previous, where=request.where)
+        if request.upgrade_packages:
+            found, _ = parse_pylock(request.previous, where=request.where)
+            _check_known(request.upgrade_packages, found, where=request.where)
     else:
         previous, data = parse_pylock(request.previous, where=request.where)
         _check_known(request.upgrade_packages, previous, where=request.where)
@@ -170,7 +173,7 @@ def _solve(
             failures=unaligned,
             hint='take a row out of the matrix, or set align = "row" to let the rows differ',
         )
-    return outcome, [*finder.passed_over(outcome.resolutions), *finder.warnings()]
+    return outcome, finder.refusals.warnings(outcome.resolutions)
 
 
 def _no_solution(failures: Sequence[Failure]) -> NoSolutionError | SolverLimitError:
@@ -198,12 +201,13 @@ def _complete(
     What neither states is asked of the repository, which may download the file.
     """
     missing: dict[str, MissingHashError] = {}
-    found: dict[tuple[str, str], DistributionFile] = {}
+    found: dict[tuple[object, ...], DistributionFile] = {}
 
     def complete(pin: Pin) -> Pin:
-        key = _place(pin)
+        # The address itself counts too: what a query tells apart are two files of one place.
+        key = (*_place(pin), pin.file.url, pin.file.sha256)
         if key not in found:
-            found[key] = file = _kept(pin.file, known.get(key))
+            found[key] = file = _kept(pin.file, known.get(_place(pin)))
             if file.sha256 is None and not file.source_tree:
                 progress.stage(f"hashing {file.filename}")
                 try:

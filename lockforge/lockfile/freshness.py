@@ -9,7 +9,7 @@ from lockforge.model.accelerator import names_accelerator
 from lockforge.model.matrix import parse_minor
 from lockforge.standards.digest import row_digest
 from lockforge.standards.pylock import locked_rows
-from lockforge.standards.selection import covered_patches, identity, select
+from lockforge.standards.selection import identity, select_possible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,18 +19,22 @@ if TYPE_CHECKING:
     from lockforge.model.lock import LockedRow
     from lockforge.model.matrix import Matrix, PythonMinor
     from lockforge.model.platforms import Platform
+    from lockforge.model.project import Project
 
 
 def stale_reasons(
     lock: Pylock,
     data: dict[str, Any],
     *,
-    matrix: Matrix,
+    project: Project,
     requirements: Sequence[str],
     settings: Sequence[str],
     where: str,
 ) -> tuple[str, ...]:
-    """List why the lock does not follow from its inputs; empty for a current lock."""
+    """List why the lock does not follow from its inputs; empty for a current lock.
+
+    *requirements* and *settings* are the texts of what *project* asks for and is decided by.
+    """
     rows = {row.name: row for row in locked_rows(data, where=where)}
     if not rows:
         return ("the lock is not by lockforge: it says nothing of rows",)
@@ -38,8 +42,10 @@ def stale_reasons(
     return (
         *_differences("requirement", table.get("requirements", ()), requirements),
         *_differences("setting", table.get("settings", ()), settings),
-        *_row_reasons(rows, matrix),
-        *_content_reasons(lock, rows, matrix),
+        *_differences("extra", _own_extras(lock), project.extras),
+        *_differences("group", lock.dependency_groups or (), project.groups),
+        *_row_reasons(rows, project),
+        *_content_reasons(lock, rows, project.matrix),
     )
 
 
@@ -51,7 +57,13 @@ def _differences(kind: str, locked: Sequence[str], wanted: Sequence[str]) -> lis
     ]
 
 
-def _row_reasons(rows: dict[str, LockedRow], matrix: Matrix) -> list[str]:
+def _own_extras(lock: Pylock) -> list[str]:
+    """List the project's extras, which are not those that select a row."""
+    return [extra for extra in lock.extras or () if not names_accelerator(extra)]
+
+
+def _row_reasons(rows: dict[str, LockedRow], project: Project) -> list[str]:
+    matrix = project.matrix
     reasons = [
         f"row {row.name!r} is not in the lock" for row in matrix.rows if row.name not in rows
     ]
@@ -65,7 +77,9 @@ def _row_reasons(rows: dict[str, LockedRow], matrix: Matrix) -> list[str]:
         locked = rows.get(row.name)
         if locked is None:
             continue
-        pythons = tuple(sorted(map(parse_minor, (*locked.pythons, *locked.left_out))))
+        # A Python may be left out only while nobody states it.
+        left_out = locked.left_out if project.pythons_derived else ()
+        pythons = tuple(sorted(map(parse_minor, (*locked.pythons, *left_out))))
         if pythons != matrix.pythons_of(row):
             reasons.append(f"row {row.name!r} is locked for Python {', '.join(locked.pythons)}")
     return reasons
@@ -74,7 +88,7 @@ def _row_reasons(rows: dict[str, LockedRow], matrix: Matrix) -> list[str]:
 def _content_reasons(lock: Pylock, rows: dict[str, LockedRow], matrix: Matrix) -> list[str]:
     """Find the rows whose selection is not what was locked, such as after a merge or an edit."""
     reasons = []
-    own_extras = [extra for extra in lock.extras or () if not names_accelerator(extra)]
+    own_extras = _own_extras(lock)
     for row in matrix.rows:
         locked = rows.get(row.name)
         if locked is None:
@@ -84,7 +98,7 @@ def _content_reasons(lock: Pylock, rows: dict[str, LockedRow], matrix: Matrix) -
         try:
             for python in map(parse_minor, locked.pythons):
                 hashes |= _hashes(lock, row.platform, python, [*own_extras, *selecting])
-        except (LockSelectionError, KeyError, AttributeError) as error:
+        except LockSelectionError as error:
             reasons.append(f"row {row.name!r} does not select one set of files: {error}")
             continue
         if row_digest(hashes) != locked.digest:
@@ -95,13 +109,9 @@ def _content_reasons(lock: Pylock, rows: dict[str, LockedRow], matrix: Matrix) -
 def _hashes(
     lock: Pylock, platform: Platform, python: PythonMinor, extras: Sequence[str]
 ) -> set[str]:
-    """Give the hashes of all files that hosts of a row install with one Python."""
+    """Give the hashes of all files that hosts of a row may install with one Python."""
     groups = lock.dependency_groups or ()
+    selected = select_possible(lock, platform, python, extras=extras, groups=groups)
     return {
-        sha256
-        for patch in covered_patches(lock, platform, python, extras=extras, groups=groups)
-        for _, source in select(
-            lock, platform, python, extras=extras, groups=groups, patch=patch
-        ).values()
-        if (sha256 := identity(source)[1]) is not None
+        sha256 for _, source in selected.values() if (sha256 := identity(source)[1]) is not None
     }

@@ -67,10 +67,11 @@ def _left_out(project: Project, outcome: Outcome) -> Iterator[str]:
 
 def reason_of(failure: Failure) -> str:
     """Say in a few words why a Target has no solution."""
-    for offer in failure.offers:
-        for gap in offer.gaps:
-            if gap.asked:
-                return f"{offer.project} {gap.version} has no wheel for {gap.missing}"
+    gaps = [(offer, gap) for offer in failure.offers for gap in offer.gaps if gap.asked]
+    # A version with wheels for the platform says more than a newer one without.
+    gaps.sort(key=lambda pair: not pair[1].missing.startswith("cp"))
+    for offer, gap in gaps:
+        return f"{offer.project} {gap.version} has no wheel for {gap.missing}"
     return "; ".join(
         f"{cause.parent or 'the project'} requires {cause.requirement}" for cause in failure.causes
     )

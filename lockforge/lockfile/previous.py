@@ -9,7 +9,7 @@ from packaging.pylock import PackageArchive, PackageSdist, PackageWheel
 from lockforge.errors import LockSelectionError
 from lockforge.model.accelerator import names_accelerator
 from lockforge.model.resolution import Preferred
-from lockforge.standards.selection import covered_patches, identity, select
+from lockforge.standards.selection import identity, select_possible
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -49,28 +49,14 @@ def _own(lock: Pylock, target: Target) -> dict[str, Preferred]:
     own = target.row.accelerator.extra
     extras = [name for name in lock.extras or () if name == own or not names_accelerator(name)]
     groups = lock.dependency_groups or ()
-    patches = covered_patches(
-        lock, target.row.platform, target.python, extras=extras, groups=groups
-    )
-    if not patches:
-        return {}
     try:
-        selected = select(
-            lock,
-            target.row.platform,
-            target.python,
-            extras=extras,
-            groups=groups,
-            patch=patches[0],
+        selected = select_possible(
+            lock, target.row.platform, target.python, extras=extras, groups=groups
         )
     except LockSelectionError:
         return {}
     return {
-        name: Preferred(
-            version=package.version,
-            index_url=package.index,
-            filename=source.filename,
-        )
+        name: Preferred(version=package.version, filename=source.filename)
         for name, (package, source) in selected.items()
         if package.version is not None and isinstance(source, PackageWheel | PackageSdist)
     }

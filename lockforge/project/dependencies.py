@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from packaging.dependency_groups import DependencyGroupResolver
-from packaging.requirements import InvalidRequirement
 from packaging.utils import canonicalize_name
 
 from lockforge.model.accelerator import names_accelerator
-from lockforge.project.faults import nearest
+from lockforge.project.faults import TABLE, nearest, worded
 from lockforge.project.requirements import limited
 
 if TYPE_CHECKING:
@@ -23,8 +21,8 @@ if TYPE_CHECKING:
     from lockforge.project.options import Options
     from lockforge.project.requirements import Reader
 
-_TABLE = "tool.lockforge"
 _OPTIONAL = "project.optional-dependencies"
+_GROUPS = "dependency-groups"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,8 +40,8 @@ def choose_parts(
 
     Requirements from elsewhere have none: to ask for one beside them is a fault.
     """
-    extras = _names(faults.strings(config, "extras", _TABLE), f"{_TABLE}.extras")
-    groups = _names(faults.strings(config, "groups", _TABLE), f"{_TABLE}.groups")
+    extras = _names(faults.strings(config, "extras", TABLE), f"{TABLE}.extras")
+    groups = _names(faults.strings(config, "groups", TABLE), f"{TABLE}.groups")
     if options.replace_requirements:
         for option, asked in (
             ("--extra", options.extras),
@@ -55,8 +53,9 @@ def choose_parts(
             if asked:
                 faults.add(
                     option,
-                    "the requirements are not those of pyproject.toml, which alone has any",
-                    "name what it brings in as requirements too",
+                    "extras and groups belong to pyproject.toml, and the requirements are taken "
+                    "from elsewhere",
+                    "leave it out, and name what it brings in as requirements too",
                 )
         return Asked(extras={}, groups={})
     if options.no_default_groups:
@@ -75,21 +74,20 @@ def _names(texts: Iterable[str], where: str) -> dict[NormalizedName, str]:
 
 
 def _optional(pyproject: dict[str, Any], faults: Faults) -> dict[str, Any]:
-    project = faults.typed(pyproject, "project", dict, "pyproject") or {}
+    project = faults.typed(pyproject, "project", dict, "") or {}
     return faults.typed(project, "optional-dependencies", dict, "project") or {}
 
 
 def _group_table(pyproject: dict[str, Any], faults: Faults) -> dict[str, Any]:
-    return faults.typed(pyproject, "dependency-groups", dict, "pyproject") or {}
+    return faults.typed(pyproject, "dependency-groups", dict, "") or {}
 
 
 def project_requirements(
-    pyproject: dict[str, Any], asked: Asked, reader: Reader
+    pyproject: dict[str, Any], asked: Asked, own: OwnExtras, reader: Reader
 ) -> list[ProjectRequirement]:
     """Gather ``[project]`` dependencies, and those of the extras and groups asked for."""
     faults = reader.faults
-    project = faults.typed(pyproject, "project", dict, "pyproject") or {}
-    own = _OwnExtras.of(str(project.get("name", "")), _optional(pyproject, faults), reader)
+    project = faults.typed(pyproject, "project", dict, "") or {}
     found: list[ProjectRequirement] = []
     for number, text in enumerate(faults.strings(project, "dependencies", "project")):
         entry = reader.read(text, f"project.dependencies[{number}]")
@@ -118,7 +116,7 @@ def _nearest(name: str, known: Iterable[str]) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _OwnExtras:
+class OwnExtras:
     """The project's extras; ``name[extra]`` of the project itself stands for what that brings."""
 
     name: str
@@ -127,7 +125,11 @@ class _OwnExtras:
     reader: Reader
 
     @classmethod
-    def of(cls, name: str, tables: dict[str, Any], reader: Reader) -> _OwnExtras:
+    def of(cls, pyproject: dict[str, Any], reader: Reader) -> OwnExtras:
+        """Find them; one that is spelt in two ways is a fault."""
+        project = reader.faults.typed(pyproject, "project", dict, "") or {}
+        tables = _optional(pyproject, reader.faults)
+        name = canonicalize_name(str(project.get("name", "")))
         spelling: dict[NormalizedName, str] = {}
         for extra in tables:
             other = spelling.setdefault(canonicalize_name(extra), extra)
@@ -135,7 +137,7 @@ class _OwnExtras:
                 reader.faults.add(
                     f"{_OPTIONAL}.{extra}", f"{other!r} is the same extra", "leave one of them"
                 )
-        return cls(name=canonicalize_name(name), tables=tables, spelling=spelling, reader=reader)
+        return cls(name=name, tables=tables, spelling=spelling, reader=reader)
 
     def requirements(
         self, extra: NormalizedName, condition: str, seen: frozenset[str]
@@ -171,32 +173,57 @@ def _of_groups(
     table: dict[str, Any], groups: Mapping[NormalizedName, str], reader: Reader
 ) -> list[ProjectRequirement]:
     found: list[ProjectRequirement] = []
-    known = [canonicalize_name(name) for name in table]
+    tables = _Groups.of(table, reader.faults)
     for group, where in groups.items():
-        if group not in known:
-            reader.faults.add(where, f"no group {group!r}", _nearest(group, known))
+        if group not in tables.spelling:
+            hint = _nearest(group, tables.spelling)
+            reader.faults.add(where, f"no group {group!r}", hint)
             continue
-        at = f"dependency-groups.{group}"
-        try:
-            requirements = DependencyGroupResolver(table).resolve(group)
-        except (ValueError, TypeError, LookupError, ExceptionGroup) as error:
-            for reason in _reasons(error):
-                reader.faults.add(at, reason)
-            continue
-        for requirement in requirements:
-            entry = reader.read(str(requirement), at, condition=f"'{group}' in dependency_groups")
+        for at, text in tables.texts(group, ()):
+            entry = reader.read(text, at, condition=f"'{group}' in dependency_groups")
             if entry:
                 found.append(entry)
     return found
 
 
-def _reasons(error: Exception) -> Iterator[str]:
-    if isinstance(error, ExceptionGroup):
-        for one in error.exceptions:
-            yield from _reasons(one)
-    elif isinstance(error, InvalidRequirement):
-        # What is expected, the text, and an arrow below it.
-        expected, *text = map(str.strip, str(error).splitlines())
-        yield f"not a requirement: {text[0]!r}: {expected}" if text else expected
-    else:
-        yield str(error)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Groups:
+    """The dependency groups (PEP 735), by name and as they are spelt."""
+
+    table: dict[str, Any]
+    spelling: dict[NormalizedName, str]
+    faults: Faults
+
+    @classmethod
+    def of(cls, table: dict[str, Any], faults: Faults) -> _Groups:
+        spelling: dict[NormalizedName, str] = {}
+        for group in table:
+            other = spelling.setdefault(canonicalize_name(group), group)
+            if other != group:
+                faults.add(f"{_GROUPS}.{group}", f"{other!r} is the same group", "leave one")
+        return cls(table=table, spelling=spelling, faults=faults)
+
+    def texts(
+        self, group: NormalizedName, including: tuple[NormalizedName, ...]
+    ) -> Iterator[tuple[str, str]]:
+        """List a group's requirements with their places; those of *including* include it."""
+        key = self.spelling[group]
+        items = self.faults.typed(self.table, key, list, _GROUPS) or []
+        for number, item in enumerate(items):
+            at = f"{_GROUPS}.{key}[{number}]"
+            other = item.get("include-group") if isinstance(item, dict) else None
+            if isinstance(item, str):
+                yield at, item
+            elif not isinstance(other, str) or len(item) != 1:
+                self.faults.add(
+                    at,
+                    f"expected a requirement or an included group, found {worded(item)}",
+                    'write "ruff>=0.9" or {include-group = "test"}, for example',
+                )
+            elif (name := canonicalize_name(other)) not in self.spelling:
+                self.faults.add(at, f"no group {other!r}", _nearest(name, self.spelling))
+            elif name in (chain := (*including, group)):
+                circle = " -> ".join([*chain[chain.index(name) :], name])
+                self.faults.add(at, f"the group includes itself: {circle}", "break the circle")
+            else:
+                yield from self.texts(name, chain)

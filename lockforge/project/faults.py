@@ -3,23 +3,53 @@
 from __future__ import annotations
 
 import difflib
+import re
+from datetime import date, time
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from lockforge.errors import ConfigError, Fault
+from lockforge.standards import toml
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+TABLE = "tool.lockforge"
+"""The key path of the table that most of what a user configures stands in."""
+
 _Value = TypeVar("_Value")
 
+# Top-level keys and tables of pyproject.toml whose faults there are.
+_KEY_PATH = re.compile(
+    r"project(\.(name|version|requires-python|dependencies|optional-dependencies)\b.*)?"
+    r"|tool(\.lockforge\b.*)?|dependency-groups\b.*",
+    re.DOTALL,
+)
 _NAMES = {str: "a string", list: "a list", dict: "a table", bool: "true or false", int: "a number"}
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
-    """Word a hint: the nearest of *known*, else all of them."""
-    options = list(known)
-    close = difflib.get_close_matches(word, options, n=1)
-    return f"did you mean {close[0]!r}?" if close else f"expected one of: {', '.join(options)}"
+def nearest(word: str, known: Iterable[str], examples: Iterable[str] = ()) -> str:
+    """Word a hint: the nearest of *known*, else *examples* of many, else all of them."""
+    options = {option.lower(): option for option in known}
+    close = difflib.get_close_matches(word.lower(), options, n=1)
+    if close:
+        return f"did you mean {options[close[0]]!r}?"
+    some = list(examples)
+    if some:
+        return f"expected one such as {', '.join(some)}"
+    return f"expected one of: {', '.join(options.values())}"
+
+
+def worded(value: object) -> str:
+    """Write a value of a TOML document as it stands there; a list or a table only as such."""
+    if isinstance(value, dict):
+        return "a table"
+    if isinstance(value, list):
+        return "a list"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return toml.string(value)
+    return value.isoformat() if isinstance(value, date | time) else str(value)
 
 
 class Faults:
@@ -37,9 +67,10 @@ class Faults:
         return bool(self._faults)
 
     def raise_if_any(self, where: str) -> None:
-        """Raise ConfigError with all of them."""
+        """Raise ConfigError with all of them, in the document *where* if all are of it."""
         if self._faults:
-            raise ConfigError(self._faults, where=where)
+            own = all(_KEY_PATH.fullmatch(fault.where) for fault in self._faults)
+            raise ConfigError(self._faults, where=where if own else None)
 
     def typed(self, table: dict[str, Any], key: str, kind: type[_Value], at: str) -> _Value | None:
         """Take *key* of *table* where it is of *kind*; a wrong kind is a fault and gives None."""
@@ -47,7 +78,8 @@ class Faults:
         if value is None:
             return None
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-            self.add(f"{at}.{key}", f"expected {_NAMES[kind]}, found {value!r}")
+            where = f"{at}.{key}" if at else key
+            self.add(where, f"expected {_NAMES[kind]}, found {worded(value)}")
             return None
         return value
 
@@ -59,7 +91,7 @@ class Faults:
             if isinstance(value, str):
                 found.append(value)
             else:
-                self.add(f"{at}.{key}[{number}]", f"expected a string, found {value!r}")
+                self.add(f"{at}.{key}[{number}]", f"expected a string, found {worded(value)}")
         return found
 
     def unknown_keys(self, table: dict[str, Any], known: Iterable[str], at: str) -> None:

@@ -17,17 +17,15 @@ from lockforge.project.indexes import (
     simple_index,
 )
 from lockforge.project.requirements_file import Stated
-from lockforge.standards.addresses import public_address
+from lockforge.standards.addresses import is_web, public_address
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from lockforge.project.faults import Faults
     from lockforge.project.indexes import Credentials, LocalPaths
     from lockforge.project.options import Options
     from lockforge.project.requirements_file import RequirementsFile
-
-_WEB = ("http", "https")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +35,8 @@ class Indexes:
     default: Index
     others: tuple[UserIndex, ...]
     notes: tuple[str, ...]
+    places: Mapping[str, str]
+    """How the user names each directory among them that has a name of its own, by its address."""
 
 
 def load_indexes(
@@ -53,7 +53,8 @@ def load_indexes(
 
     *torch_bases* are the addresses below which PyTorch's own indexes lie.
     """
-    default, others = parse_indexes(tables, credentials, paths, faults)
+    configured = parse_indexes(tables, credentials, paths, faults)
+    default, others = configured.default, configured.others
     named = _Named(
         torch_bases=tuple(torch_bases), paths=paths, credentials=credentials, faults=faults
     )
@@ -65,16 +66,25 @@ def load_indexes(
         default = simple_index(name, stated.text, credentials, paths.to_url_here, DEFAULT_NAME)
     links = [Stated("--find-links", text) for text in options.find_links]
     links += [one for file in files for one in file.find_links if named.wants(one)]
-    others += [user for one in links if (user := named.links(one)) is not None]
     default = default or Index(name="pypi", url=credentials.strip(DEFAULT_INDEX, DEFAULT_NAME))
-    known = {default.url, *(user.index.url for user in others)}
     extra = [one for file in files for one in file.extra_index_urls if named.wants(one)]
-    for user in filter(None, map(named.extra, extra)):
-        # Several files may name one index.
-        if user.index.url not in known:
+    known = {_identity(index) for index in (default, *(user.index for user in others))}
+    for user in filter(None, [*map(named.links, links), *map(named.extra, extra)]):
+        # Several files and options may name one index.
+        if _identity(user.index) not in known:
             others.append(user)
-        known.add(user.index.url)
-    return Indexes(default=default, others=tuple(others), notes=tuple(dict.fromkeys(named.notes)))
+        known.add(_identity(user.index))
+    return Indexes(
+        default=default,
+        others=tuple(others),
+        notes=tuple(dict.fromkeys(named.notes)),
+        places=configured.places,
+    )
+
+
+def _identity(index: Index) -> tuple[str, str]:
+    """Give what two indexes that are one have in common, however their addresses end."""
+    return index.url.rstrip("/"), index.layout
 
 
 @dataclass(slots=True, kw_only=True)
@@ -102,7 +112,7 @@ class _Named:
     def links(self, stated: Stated) -> UserIndex | None:
         """Read what ``--find-links`` names: a directory, or a page of files for any name."""
         where, text = stated
-        if urlsplit(text).scheme not in _WEB:
+        if not is_web(text):
             return find_links_index(text, self.paths, self.faults, where)
         if not check_index_address(text, self.credentials, self.faults, where):
             return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ from packaging.utils import canonicalize_name
 from lockforge.model.accelerator import is_label
 from lockforge.model.access import IndexAccess, variable_part
 from lockforge.model.index import Index, Layout, UserIndex
+from lockforge.standards.addresses import hide_user_info, is_web
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -29,7 +31,6 @@ _KEYS = ("name", "url", "packages", "accelerators", "default", "format")
 _PATTERN = re.compile(r"[a-z0-9*]([a-z0-9*-]*[a-z0-9*])?")
 # PEP 503, name normalization; a pattern's `*` stays.
 _SEPARATORS = re.compile(r"[-_.]+")
-_WEB = ("http", "https")
 _VARIABLE = re.compile(r"\$\{([^{}]*)\}")
 # pip expands no others (Requirements File Format, "Using environment variables").
 _VARIABLE_NAME = re.compile(r"[A-Z0-9_]+")
@@ -58,7 +59,6 @@ class Credentials:
                 names=names,
                 user=unquote(user) if expanded else None,
                 password=unquote(password) if colon else None,
-                written_out=_VARIABLE.sub("", user_info) not in {"", ":"},
             )
             self.found.append(access)
         return public
@@ -97,10 +97,16 @@ class LocalPaths:
 
 def local_name(text: str) -> str | None:
     """Name a directory as the user does, without its place on this machine; None for the web."""
-    if urlsplit(text).scheme in _WEB:
+    if is_web(text):
         return None
     path = text.removeprefix("file:").rstrip("/\\")
     return re.split(r"[/\\]", path)[-1] if _ABSOLUTE.match(path) else path
+
+
+def usual_layout(address: str) -> Layout:
+    """Say what lies at the address or path of an index unless its layout is stated."""
+    page = not is_web(address) or urlsplit(address).path.endswith(".html")
+    return "flat" if page else "simple"
 
 
 def torch_index(base: str, channel: str | None, label: str) -> Index:
@@ -115,14 +121,14 @@ def check_address(url: str, faults: Faults, where: str) -> bool:
     """Whether *url* is a web address or a path; what is neither is added to *faults*."""
     try:
         parts = urlsplit(url)
-        if parts.scheme in _WEB:
+        if is_web(url):
             usable = bool(parts.hostname) and parts.port != 0
         else:
             usable = "://" not in url or parts.scheme == "file"
     except ValueError:
         usable = False
     if not usable:
-        faults.add(where, f"not an address: {_shown(url)!r}", "write https://host/path/")
+        faults.add(where, f"not an address: {hide_user_info(url)!r}", "write https://host/path/")
     return usable
 
 
@@ -135,7 +141,7 @@ def check_index_address(
     parts = urlsplit(url)
     credentials.check_variables(url, faults, where)
     _check_placeholders(url, faults, where, template=template)
-    if parts.scheme in _WEB and (parts.query or parts.fragment):
+    if is_web(url) and (parts.query or parts.fragment):
         faults.add(
             where,
             f"an index has no query and no fragment: {parts.scheme}://{_host(url)}{parts.path}",
@@ -164,7 +170,7 @@ def index_address(
     url: str, credentials: Credentials, to_url: Callable[[str], str], *names: str
 ) -> str:
     """Give the address of an index by its address or path, without credentials."""
-    if urlsplit(url).scheme in _WEB:
+    if is_web(url):
         return credentials.strip(url, *names)
     address = to_url(url)
     for word in _PLACEHOLDERS:
@@ -191,17 +197,26 @@ def find_links_index(text: str, paths: LocalPaths, faults: Faults, where: str) -
     return UserIndex(index=Index(name=name, url=url, layout="flat"), packages=names)
 
 
+@dataclass(slots=True)
+class Configured:
+    """The indexes of the configuration."""
+
+    default: Index | None = None
+    others: list[UserIndex] = field(default_factory=list)
+    places: dict[str, str] = field(default_factory=dict)
+    """How the user names each directory among them, by its address."""
+
+
 def parse_indexes(
     tables: Sequence[Any], credentials: Credentials, paths: LocalPaths, faults: Faults
-) -> tuple[Index | None, list[UserIndex]]:
-    """Read ``[[tool.lockforge.index]]`` as (the default index if one is named, the others)."""
-    default: Index | None = None
-    others: list[UserIndex] = []
+) -> Configured:
+    """Read ``[[tool.lockforge.index]]``."""
+    found = Configured()
     taken = _Taken()
     for number, table in enumerate(tables):
         at = f"tool.lockforge.index[{number}]"
         if not isinstance(table, dict):
-            faults.add(at, f"expected a table, found {_shown(repr(table))}")
+            faults.add(at, f"expected a table, found {hide_user_info(repr(table))}")
             continue
         faults.unknown_keys(table, _KEYS, at)
         url = faults.typed(table, "url", str, at)
@@ -211,19 +226,24 @@ def parse_indexes(
         is_default = faults.typed(table, "default", bool, at) or False
         if not check_index_address(url, credentials, faults, f"{at}.url", template=not is_default):
             continue
-        if is_default and default is not None:
+        if is_default and found.default is not None:
             faults.add(f"{at}.default", "there is a default index already", "leave one")
             continue
         stated = faults.typed(table, "name", str, at)
         name = taken.name(stated, url, faults, at, default=is_default)
         taken.check_url(url, faults, at)
         if is_default:
-            default = simple_index(name, url, credentials, paths.to_url, DEFAULT_NAME)
-            continue
-        index = _parse_index(table, name, url, at, credentials, paths, faults)
-        if index is not None:
-            others.append(index)
-    return default, others
+            index = simple_index(name, url, credentials, paths.to_url, DEFAULT_NAME)
+            found.default = index
+        else:
+            user = _parse_index(table, name, url, at, credentials, paths, faults)
+            if user is None:
+                continue
+            found.others.append(user)
+            index = user.index
+        if (place := local_name(url)) is not None:
+            found.places[index.url] = place
+    return found
 
 
 @dataclass(slots=True)
@@ -272,11 +292,6 @@ def _host(url: str) -> str:
     return urlsplit(url).netloc.rpartition("@")[2]
 
 
-def _shown(text: str) -> str:
-    """Hide whatever may be credentials in what is not a proper address."""
-    return re.sub(r"//\S*@", "//***@", text)
-
-
 def _parse_index(
     table: dict[str, Any],
     name: str,
@@ -291,14 +306,13 @@ def _parse_index(
     for number, label in enumerate(accelerators):
         if not is_label(label):
             faults.add(f"{at}.accelerators[{number}]", f"unknown accelerator {label!r}")
-    local = urlsplit(url).scheme not in _WEB
     layout = _parse_layout(table, url, at, faults)
     if layout == "simple":
         index = simple_index(name, url, credentials, paths.to_url)
     else:
         address = index_address(url, credentials, paths.to_url, name)
         index = Index(name=name, url=address, layout="flat")
-    if layout == "flat" and local and not _PLACEHOLDER.search(address):
+    if layout == "flat" and not is_web(url) and not _PLACEHOLDER.search(address):
         held = paths.names_in(address)
         if held is None:
             faults.add(f"{at}.url", f"not a directory: {url}", "give a directory of wheels")
@@ -311,6 +325,13 @@ def _parse_index(
             "missing: an index with {torch} in its url serves only what is routed to it",
             'add packages = ["torch-scatter"] or the like',
         )
+    for number, pattern in enumerate(packages):
+        if "{torch}" in index.url and fnmatch.fnmatchcase("torch", pattern):
+            faults.add(
+                f"{at}.packages[{number}]",
+                f"{pattern!r} routes torch itself, on whose version the url depends",
+                "name the packages that are built for it, such as torch-scatter",
+            )
     return UserIndex(index=index, packages=packages, accelerators=accelerators)
 
 
@@ -320,9 +341,7 @@ def _parse_layout(table: dict[str, Any], url: str, at: str, faults: Faults) -> L
         return "simple"
     if layout not in {None, "flat"}:
         faults.add(f"{at}.format", f"unknown format {layout!r}", 'expected "simple" or "flat"')
-    parts = urlsplit(url)
-    page = parts.scheme not in _WEB or parts.path.endswith(".html")
-    return "flat" if layout == "flat" or page else "simple"
+    return "flat" if layout == "flat" else usual_layout(url)
 
 
 def _parse_packages(table: dict[str, Any], at: str, faults: Faults) -> tuple[str, ...]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from lockforge.model.project import Project
-from lockforge.project.dependencies import choose_parts
-from lockforge.project.faults import Faults, nearest
+from lockforge.project.dependencies import OwnExtras, choose_parts
+from lockforge.project.faults import TABLE, Faults, nearest
 from lockforge.project.index_options import load_indexes
 from lockforge.project.indexes import (
     CHANNELS,
@@ -19,7 +19,7 @@ from lockforge.project.indexes import (
     local_name,
     torch_index,
 )
-from lockforge.project.inputs import load_inputs
+from lockforge.project.inputs import editable_at, load_inputs
 from lockforge.project.policy import exclude_newer, load_policy
 from lockforge.project.record import requirement_texts, setting_texts
 from lockforge.project.references import Place, References
@@ -36,11 +36,13 @@ if TYPE_CHECKING:
 
     from lockforge.catalog import Catalog
     from lockforge.model.access import IndexAccess
-    from lockforge.model.matrix import Row
+    from lockforge.model.matrix import Matrix, Row
+    from lockforge.model.project import RowSettings
+    from lockforge.project.inputs import Inputs
     from lockforge.project.options import Options
     from lockforge.project.references import Kind
+    from lockforge.project.rows import Pythons
 
-_TABLE = "tool.lockforge"
 _KEYS = (
     "matrix",
     "python",
@@ -75,6 +77,8 @@ class Files:
     paths: LocalPaths
     kind_of: Callable[[str], Kind | None]
     """What lies at a ``file:`` address; None for nothing."""
+    sha256_of: Callable[[str], str | None]
+    """The sha256 of the file at a ``file:`` address; None for one that cannot be read."""
     where: str
     """What to call the document in messages."""
     environment: Mapping[str, str] = field(default_factory=dict)
@@ -96,11 +100,8 @@ class Loaded:
     """The addresses of paths that were written relative."""
     notes: tuple[str, ...] = ()
     """What the user said that nothing is done about."""
-
-    @property
-    def has_written_credentials(self) -> bool:
-        """Whether a file or option holds credentials, which no stamp may repeat."""
-        return any(access.written_out for access in self.accesses)
+    expands_variables: bool = False
+    """Whether the environment decides what a requirements file says, which no stamp covers."""
 
     @property
     def uses_local_files(self) -> bool:
@@ -118,29 +119,14 @@ class Loaded:
 def load_project(options: Options, files: Files, catalog: Catalog, now: datetime) -> Loaded:
     """Read a project; raises ConfigError with all faults at once."""
     faults = Faults()
-    tool = faults.typed(files.pyproject, "tool", dict, "pyproject") or {}
-    config = faults.typed(tool, "lockforge", dict, "tool") or {}
-    faults.unknown_keys(config, _KEYS, _TABLE)
+    config = _load_config(files, faults)
     credentials = Credentials(files.environment)
-    references = References(
-        paths=files.paths, kind_of=files.kind_of, read=files.read, credentials=credentials
-    )
-    reader = Reader(
-        faults=faults,
-        references=references,
-        place=Place(to_url=files.paths.to_url, name="the project's directory"),
-    )
+    reader = _make_reader(files, credentials, faults)
+    references = reader.references
     rows, declared = _load_rows(options, config, catalog, faults)
-    floors, settings = load_row_settings(config, declared, catalog, reader)
-    metadata = faults.typed(files.pyproject, "project", dict, "pyproject") or {}
-    pythons = choose_pythons(
-        options.python or faults.strings(config, "python", _TABLE),
-        "--python" if options.python else f"{_TABLE}.python",
-        python_version_file=files.python_version,
-        requires_python=faults.typed(metadata, "requires-python", str, "project"),
-        catalog=catalog,
-        faults=faults,
-    )
+    own_extras = OwnExtras.of(files.pyproject, reader)
+    floors, settings = load_row_settings(config, rows, declared, catalog, reader, own_extras)
+    pythons = _load_pythons(options, files, config, catalog, faults)
     matrix = build_matrix(rows, pythons.chosen, floors)
     asked = choose_parts(options, config, files.pyproject, faults)
     inputs = load_inputs(
@@ -148,40 +134,28 @@ def load_project(options: Options, files: Files, catalog: Catalog, now: datetime
         files.pyproject,
         config,
         asked,
+        own_extras,
         files.read,
         files.paths.to_url_here,
         matrix,
         reader,
     )
-    own = {row.name: settings[row.name] for row in rows if row.name in settings}
-    for name, one in own.items():
-        targets = [target for target in matrix.targets if target.row.name == name]
-        check_overrides(one.overrides, targets, faults)
-    base = options.torch_index or faults.typed(config, "torch-index", str, _TABLE)
-    if base:
-        where = "--torch-index" if options.torch_index else f"{_TABLE}.torch-index"
-        check_index_address(base, credentials, faults, where)
+    own = _own_settings(settings, matrix, inputs, faults)
+    base = _load_torch_base(options, config, credentials, faults)
     indexes = load_indexes(
         options,
-        faults.typed(config, "index", list, _TABLE) or [],
+        faults.typed(config, "index", list, TABLE) or [],
         inputs.files,
         {catalog.torch_index, base or catalog.torch_index},
         paths=files.paths,
         credentials=credentials,
         faults=faults,
     )
-    channel = options.channel or faults.typed(config, "channel", str, _TABLE)
-    if channel is not None and channel not in CHANNELS:
-        where = "--channel" if options.channel else f"{_TABLE}.channel"
-        faults.add(where, f"unknown channel {channel!r}", nearest(channel, CHANNELS))
+    channel = _load_channel(options, config, faults)
     policy = load_policy(options, config, inputs.files, now, faults)
     stated = load_metadata(config, faults)
     if not (inputs.requirements or faults or any(one.requirements for one in own.values())):
-        faults.add(
-            "project.dependencies",
-            "nothing to lock",
-            "name requirements there, with -r FILE, or on the command line",
-        )
+        _nothing_to_lock(options, faults)
     faults.raise_if_any(files.where)
     to_url = files.paths.to_url_here if options.torch_index else files.paths.to_url
     torch_base = index_address(base or catalog.torch_index, credentials, to_url, TORCH_NAME)
@@ -210,25 +184,112 @@ def load_project(options: Options, files: Files, catalog: Catalog, now: datetime
         settings=setting_texts(
             project,
             references.shown,
-            references.tree_texts,
+            contents=references.content_texts,
+            places=indexes.places,
+            catalog=catalog.additions,
             torch_base=local_name(base or "") or torch_base,
             channel=channel,
             exclude_newer=exclude_newer(options, config, faults)[0],
         ),
         accesses=tuple(credentials.found),
         relative_paths=frozenset(files.paths.relative),
-        notes=tuple(note for file in inputs.files for note in file.notes) + indexes.notes,
+        notes=(
+            *(note for file in inputs.files for note in file.notes),
+            *indexes.notes,
+            *references.notes,
+        ),
+        expands_variables=any(file.expands_variables for file in inputs.files),
     )
+
+
+def _load_config(files: Files, faults: Faults) -> dict[str, Any]:
+    tool = faults.typed(files.pyproject, "tool", dict, "") or {}
+    config = faults.typed(tool, "lockforge", dict, "tool") or {}
+    faults.unknown_keys(config, _KEYS, TABLE)
+    return config
+
+
+def _make_reader(files: Files, credentials: Credentials, faults: Faults) -> Reader:
+    references = References(
+        paths=files.paths,
+        kind_of=files.kind_of,
+        read=files.read,
+        credentials=credentials,
+        sha256_of=files.sha256_of,
+    )
+    place = Place(to_url=files.paths.to_url, name="the project's directory")
+    return Reader(faults=faults, references=references, place=place)
+
+
+def _load_pythons(
+    options: Options, files: Files, config: dict[str, Any], catalog: Catalog, faults: Faults
+) -> Pythons:
+    project = faults.typed(files.pyproject, "project", dict, "") or {}
+    return choose_pythons(
+        options.python or faults.strings(config, "python", TABLE),
+        "--python" if options.python else f"{TABLE}.python",
+        python_version_file=files.python_version,
+        requires_python=faults.typed(project, "requires-python", str, "project"),
+        catalog=catalog,
+        faults=faults,
+    )
+
+
+def _own_settings(
+    settings: Mapping[str, RowSettings], matrix: Matrix, inputs: Inputs, faults: Faults
+) -> dict[str, RowSettings]:
+    """Give the settings of the rows to lock, held against the rest of the project."""
+    own: dict[str, RowSettings] = {}
+    for row in matrix.rows:
+        if (one := settings.get(row.name)) is None:
+            continue
+        check_overrides(one.overrides, [at for at in matrix.targets if at.row == row], faults)
+        own[row.name] = replace(
+            one,
+            requirements=editable_at(one.requirements, inputs.editable),
+            overrides=editable_at(one.overrides, inputs.editable),
+        )
+    return own
+
+
+def _load_torch_base(
+    options: Options, config: dict[str, Any], credentials: Credentials, faults: Faults
+) -> str | None:
+    """Give the stated base of PyTorch's indexes as it was written."""
+    base = options.torch_index or faults.typed(config, "torch-index", str, TABLE)
+    if base:
+        where = "--torch-index" if options.torch_index else f"{TABLE}.torch-index"
+        check_index_address(base, credentials, faults, where)
+    return base
+
+
+def _load_channel(options: Options, config: dict[str, Any], faults: Faults) -> str | None:
+    channel = options.channel or faults.typed(config, "channel", str, TABLE)
+    if channel is not None and channel not in CHANNELS:
+        where = "--channel" if options.channel else f"{TABLE}.channel"
+        faults.add(where, f"unknown channel {channel!r}", nearest(channel, CHANNELS))
+    return channel
+
+
+def _nothing_to_lock(options: Options, faults: Faults) -> None:
+    for path in options.requirement_files:
+        faults.add(path, "it has no requirements", "name some there, or another file")
+    if not options.requirement_files:
+        faults.add(
+            "project.dependencies",
+            "nothing to lock",
+            "name requirements there, with -r FILE, or on the command line",
+        )
 
 
 def _load_rows(
     options: Options, config: dict[str, Any], catalog: Catalog, faults: Faults
 ) -> tuple[list[Row], set[str]]:
     """Give the rows to lock, and every row name that the files or options declare."""
-    configured = faults.strings(config, "matrix", _TABLE)
+    configured = faults.strings(config, "matrix", TABLE)
     names = list(options.matrix) or configured
-    where = "--matrix" if options.matrix else f"{_TABLE}.matrix"
-    if not names:
+    where = "--matrix" if options.matrix else f"{TABLE}.matrix"
+    if not names and config.get("matrix") in (None, []):
         faults.add(
             where,
             "no matrix",

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 from packaging.utils import InvalidName, canonicalize_name
 
 from lockforge.model.project import ALL, Alignment, Policy, Prereleases, Strategy
-from lockforge.project.faults import nearest
+from lockforge.project.faults import TABLE, nearest
 from lockforge.project.requirements_file import Stated
 from lockforge.project.times import parse_exclude_newer
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from lockforge.project.options import Options
     from lockforge.project.requirements_file import RequirementsFile
 
-_TABLE = "tool.lockforge"
 _NONE = ":none:"
 _Word = TypeVar("_Word", Prereleases, Strategy, Alignment)
 
@@ -42,7 +42,17 @@ def load_policy(
         prereleases = "allow"
     newer, where = exclude_newer(options, config, faults)
     only_binary, no_binary = _formats(options, config, files, faults)
-    strict = faults.typed(config, "exclude-newer-strict", bool, _TABLE)
+    strict = options.exclude_newer_strict or faults.typed(
+        config, "exclude-newer-strict", bool, TABLE
+    )
+    if strict and not newer:
+        faults.add(
+            "--exclude-newer-strict"
+            if options.exclude_newer_strict
+            else f"{TABLE}.exclude-newer-strict",
+            "there is no exclude-newer for it to hold strictly",
+            'set exclude-newer = "2026-11-01" or the like, or leave it out',
+        )
     return Policy(
         prereleases=prereleases or default.prereleases,
         strategy=_word(options.resolution, "resolution", config, STRATEGIES, faults)
@@ -50,7 +60,7 @@ def load_policy(
         only_binary=only_binary,
         no_binary=no_binary,
         exclude_newer=parse_exclude_newer(newer, now, faults, where) if newer else None,
-        exclude_newer_strict=options.exclude_newer_strict or bool(strict),
+        exclude_newer_strict=bool(strict),
         alignment=_word(options.align, "align", config, ALIGNMENTS, faults) or default.alignment,
     )
 
@@ -61,15 +71,20 @@ def exclude_newer(
     """Give the limit as it was written, and where."""
     if options.exclude_newer:
         return options.exclude_newer, "--exclude-newer"
-    return faults.typed(config, "exclude-newer", str, _TABLE), f"{_TABLE}.exclude-newer"
+    where = f"{TABLE}.exclude-newer"
+    value = config.get("exclude-newer")
+    # TOML has dates of its own; isoformat writes them as the string would be.
+    if isinstance(value, date):
+        return value.isoformat(), where
+    return faults.typed(config, "exclude-newer", str, TABLE), where
 
 
 def _word(
     option: str | None, key: str, config: dict[str, Any], known: Sequence[_Word], faults: Faults
 ) -> _Word | None:
     """Read one word of a few, from the option of the name *key* or the key itself."""
-    text = faults.typed(config, key, str, _TABLE) if option is None else option
-    where = f"{_TABLE}.{key}" if option is None else f"--{key}"
+    text = faults.typed(config, key, str, TABLE) if option is None else option
+    where = f"{TABLE}.{key}" if option is None else f"--{key}"
     if text is None:
         return None
     for word in known:
@@ -108,7 +123,7 @@ def _stated(
     faults: Faults,
 ) -> list[Stated]:
     """List what is said in the order in which it is read: what comes later can start anew."""
-    configured = [Stated(f"{_TABLE}.{key}", text) for text in faults.strings(config, key, _TABLE)]
+    configured = [Stated(f"{TABLE}.{key}", text) for text in faults.strings(config, key, TABLE)]
     if option:
         configured = []
     return [*configured, *in_files, *(Stated(f"--{key}", text) for text in option)]

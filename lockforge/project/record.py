@@ -11,13 +11,24 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from lockforge.model.project import Policy
+from lockforge.project.indexes import usual_layout
+from lockforge.standards.addresses import shown_address
 from lockforge.standards.patches import narrowing_clauses
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from lockforge.model.index import Index, UserIndex
     from lockforge.model.project import Project, ProjectRequirement
+
+
+def worded(requirement: Requirement, shown: Callable[[str], str] = shown_address) -> str:
+    """Word a requirement with what *shown* gives in place of the address of a direct reference."""
+    if requirement.url is None:
+        return str(requirement)
+    copy = Requirement(str(requirement))
+    copy.url = shown(requirement.url)
+    return str(copy)
 
 
 def requirement_texts(project: Project, shown: Callable[[str], str]) -> tuple[str, ...]:
@@ -29,37 +40,41 @@ def requirement_texts(project: Project, shown: Callable[[str], str]) -> tuple[st
 
 
 def _text(entry: ProjectRequirement, shown: Callable[[str], str]) -> str:
-    requirement = entry.requirement
-    if requirement.url is not None:
-        requirement = Requirement(str(requirement))
-        requirement.url = shown(entry.requirement.url or "")
-    return f"{requirement} [{entry.condition}]" if entry.condition else str(requirement)
+    text = worded(entry.requirement, shown)
+    return f"{text} [{entry.condition}]" if entry.condition else text
 
 
 def setting_texts(
     project: Project,
     shown: Callable[[str], str],
-    directories: Iterable[str],
     *,
+    contents: Iterable[str],
+    places: Mapping[str, str],
+    catalog: str | None,
     torch_base: str,
     channel: str | None,
     exclude_newer: str | None,
 ) -> tuple[str, ...]:
     """Word what else decides the result, as far as it is not what it would be anyway.
 
-    *directories* are texts of the projects in directories that the project names.
+    *contents* are texts of the local files and directories that the project refers to, *places*
+    are the directories with a name of their own by address, *catalog* stands for the user's
+    additions to the catalogue.
     """
-    texts = [f"default index {_place(project.default_index)}", f"torch index {torch_base}"]
+    default = _place(project.default_index, places)
+    texts = [f"default index {default}", f"torch index {torch_base}"]
+    if catalog:
+        texts.append(f"catalog {catalog}")
     if channel:
         texts.append(f"channel {channel}")
     texts += _policy_texts(project.policy, exclude_newer)
     texts += _restriction_texts(project.constraints, project.overrides, shown)
     texts += _editable_texts(project.requirements)
-    texts += directories
+    texts += contents
     texts += _row_texts(project, shown)
-    texts += map(_index_text, project.user_indexes)
+    texts += (_index_text(user, places) for user in project.user_indexes)
     for (name, version), metadata in sorted(project.metadata.items()):
-        requires = ", ".join(sorted(map(str, metadata.requires_dist)))
+        requires = ", ".join(sorted(map(worded, metadata.requires_dist)))
         python = f" and Python {metadata.requires_python}" if metadata.requires_python else ""
         texts.append(f"metadata {name}=={version} requires {requires or 'nothing'}{python}")
     if project.requires_python is not None:
@@ -113,12 +128,18 @@ def _row_texts(project: Project, shown: Callable[[str], str]) -> Iterator[str]:
         yield from (f"{row.name}: {text}" for text in restrictions)
 
 
-def _place(index: Index) -> str:
+def _place(index: Index, places: Mapping[str, str]) -> str:
+    if not index.url.startswith("file:"):
+        return index.url
     # A directory is named as the user did: its place on this machine is nobody's business.
-    return index.name if index.url.startswith("file:") else index.url
+    place = places.get(index.url, index.name)
+    return index.name if place == index.name else f"{index.name} at {place}"
 
 
-def _index_text(user: UserIndex) -> str:
+def _index_text(user: UserIndex, places: Mapping[str, str]) -> str:
     limit = f" for {', '.join(user.accelerators)}" if user.accelerators else ""
     serves = ", ".join(sorted(user.packages)) or "any name"
-    return f"index {_place(user.index)} serves {serves}{limit}"
+    layout = user.index.layout
+    usual = layout == usual_layout(user.index.url)
+    read = "" if usual else f" as {layout}"
+    return f"index {_place(user.index, places)}{read} serves {serves}{limit}"

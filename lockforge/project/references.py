@@ -12,13 +12,20 @@ import posixpath
 import re
 import tomllib
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
+from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
 from lockforge.project.indexes import check_address
-from lockforge.standards.addresses import hide_secrets
+from lockforge.project.record import worded
+from lockforge.standards.addresses import (
+    hide_secrets,
+    is_web,
+    public_address,
+    without_fragment,
+)
 from lockforge.standards.filenames import parse_sdist_name, parse_wheel_name
 
 if TYPE_CHECKING:
@@ -31,7 +38,8 @@ if TYPE_CHECKING:
 
 Kind: TypeAlias = Literal["file", "directory"]
 
-_DECISIVE = ("version", "requires-python", "dependencies", "optional-dependencies")
+_REQUIRING = ("dependencies", "optional-dependencies")
+_DECISIVE = ("version", "requires-python", *_REQUIRING)
 # One letter before the colon is a drive of Windows.
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]+):", re.IGNORECASE)
 _NAMED = re.compile(r"[a-z0-9][a-z0-9._-]*\s*(\[[^\]]*\])?\s*@", re.IGNORECASE)
@@ -73,8 +81,13 @@ class References:
     read: Callable[[str], str | None]
     """The text of the file at a path or ``file:`` address; None for no file."""
     credentials: Credentials
+    sha256_of: Callable[[str], str | None]
+    """The sha256 of the file at a ``file:`` address; None for one that cannot be read."""
     _shown: dict[str, str] = field(default_factory=dict, init=False)
-    _trees: dict[str, str] = field(default_factory=dict, init=False)
+    _contents: dict[str, tuple[str, str]] = field(default_factory=dict, init=False)
+    _webbed: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict, init=False)
+    """By name and what the lock holds of an address: the address itself, and where it stands."""
+    _notes: dict[str, None] = field(default_factory=dict, init=False)
 
     def shown(self, address: str) -> str:
         """Give what stands for *address* in a lock: no credential, and no place of this machine.
@@ -84,11 +97,20 @@ class References:
         return self._shown[address]
 
     @property
-    def tree_texts(self) -> list[str]:
-        """Word what each directory's own project requires, which decides the lock too."""
+    def content_texts(self) -> list[str]:
+        """Word what lies at each reference on this machine, which decides the lock too.
+
+        That is the bytes of a file, and what the project in a directory requires.
+        """
+        paths = {without_fragment(one): without_fragment(self._shown[one]) for one in self._shown}
         return [
-            f"directory {self._shown[address]}: {text}" for address, text in self._trees.items()
+            f"{kind} {paths[address]}: {text}" for address, (kind, text) in self._contents.items()
         ]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the user should know of the references."""
+        return tuple(self._notes)
 
     def resolve(
         self, text: str, stated: str | None, place: Place, faults: Faults, where: str
@@ -108,6 +130,7 @@ class References:
                 where, f"{stated} @ {hide_secrets(text)} is of {name}", "correct one of the two"
             )
             return None
+        self._check_query(name, address, faults, where)
         shown = self._render(address, text)
         # Two spellings of one path must not depend on which comes first.
         self._shown[address] = min(shown, self._shown.get(address, shown))
@@ -128,7 +151,8 @@ class References:
             if not check_address(text, faults, where):
                 return None
             self.credentials.check_variables(text, faults, where)
-            return self.credentials.strip(text)
+            address, _, fragment = self.credentials.strip(text).partition("#")
+            return _with_fragment(address, fragment)
         if kind not in {"", "file"}:
             faults.add(
                 where,
@@ -136,23 +160,60 @@ class References:
                 "write https://, or a path",
             )
             return None
-        path, *fragment = _FRAGMENT.split(text, maxsplit=1)
-        address = _file_address(path, place) if kind else place.to_url(path)
-        if self.kind_of(address) is None:
+        return self._local_address(text, place, faults, where)
+
+    def _local_address(self, text: str, place: Place, faults: Faults, where: str) -> str | None:
+        path, *fragments = _FRAGMENT.split(text, maxsplit=1)
+        address = _file_address(path, place) if _SCHEME.match(text) else place.to_url(path)
+        found = self.kind_of(address)
+        if found is None and "%" in path:
+            # PEP 508: an address has no blank, so that a path with one is written as in a URL.
+            address = place.to_url(unquote(path))
+            found = self.kind_of(address)
+        if found is None:
             faults.add(
                 where,
                 f"there is no file or directory {path}",
                 f"correct the path; one that is relative starts at {place.name}",
             )
             return None
-        return "#".join([address, *fragment])
+        address = _with_fragment(address, *fragments)
+        if found == "directory" and "#" in address:
+            faults.add(
+                where,
+                f"a directory has no sha256 and no subdirectory: {text}",
+                "name the directory with the project in it, and nothing after it",
+            )
+            return None
+        return address
+
+    def _check_query(self, name: str, address: str, faults: Faults, where: str) -> None:
+        """Refuse two addresses that only a query tells apart, and say that it is left out."""
+        place, public = without_fragment(address), public_address(address)
+        if not is_web(address):
+            return
+        other, there = self._webbed.setdefault((name, public), (place, where))
+        if other != place:
+            faults.add(
+                where,
+                f"{public} has another query than in {there}, and a lock holds it without one",
+                "leave one of them, or give each file an address of its own",
+            )
+        if place != public:
+            self._notes[
+                f"{where}: the lock holds {public} without its query, which may be a secret: an "
+                "installer has to get the file without it"
+            ] = None
 
     def _name(
         self, address: str, stated: str | None, faults: Faults, where: str
     ) -> NormalizedName | None:
         parts = urlsplit(address)
-        if parts.scheme == "file" and self.kind_of(_bare_address(address)) == "directory":
-            return self._directory_name(_bare_address(address), stated, faults, where)
+        place = without_fragment(address)
+        if parts.scheme == "file" and self.kind_of(place) == "directory":
+            return self._directory_name(place, stated, faults, where)
+        if parts.scheme == "file" and (digest := self.sha256_of(place)) is not None:
+            self._contents[place] = ("file", f"sha256 {digest}")
         filename = unquote(parts.path.rpartition("/")[2])
         found = (
             parse_wheel_name(filename) if filename.endswith(".whl") else parse_sdist_name(filename)
@@ -177,8 +238,7 @@ class References:
             return None
         project = document.get("project")
         if isinstance(project, dict):
-            decisive = {key: project[key] for key in _DECISIVE if key in project}
-            self._trees[address] = json.dumps(decisive, sort_keys=True, default=str)
+            self._contents[address] = ("directory", _tree_text(project))
         name = project.get("name") if isinstance(project, dict) else None
         if not isinstance(name, str):
             if stated is not None:
@@ -196,7 +256,7 @@ class References:
         if parts.scheme != "file":
             return urlunsplit(parts._replace(query=""))
         root = self.paths.to_url(".").rstrip("/")
-        place = _bare_address(address)
+        place = without_fragment(address)
         if place == root:
             path = "."
         elif place.startswith(f"{root}/"):
@@ -210,8 +270,40 @@ class References:
         return f"{path}#{parts.fragment}" if parts.fragment else path
 
 
-def _bare_address(address: str) -> str:
-    return address.partition("#")[0]
+def _with_fragment(address: str, fragment: str = "") -> str:
+    """Keep of a fragment what decides which file it is; the other keys of pip's decide nothing."""
+    keys = dict(part.partition("=")[::2] for part in fragment.split("&"))
+    kept = []
+    if "sha256" in keys:
+        kept.append(f"sha256={keys['sha256'].lower()}")
+    if "subdirectory" in keys:
+        kept.append(f"subdirectory={keys['subdirectory']}")
+    return "#".join([address, *(["&".join(kept)] if kept else [])])
+
+
+def _tree_text(project: dict[str, Any]) -> str:
+    """Word what decides a lock of the project in a directory."""
+    decisive = {key: project[key] for key in _DECISIVE if key in project}
+    for key in _REQUIRING:
+        if key in decisive:
+            decisive[key] = _shown_requirements(decisive[key])
+    dynamic = project.get("dynamic")
+    if isinstance(dynamic, list) and (needed := [key for key in _REQUIRING if key in dynamic]):
+        decisive["dynamic"] = needed
+    return hide_secrets(json.dumps(decisive, sort_keys=True, default=str))
+
+
+def _shown_requirements(value: Any) -> Any:
+    """Give the requirements in *value*, of whatever shape, with what may be shown of addresses."""
+    if isinstance(value, dict):
+        return {key: _shown_requirements(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_shown_requirements(one) for one in value]
+    try:
+        requirement = Requirement(str(value))
+    except InvalidRequirement:
+        return value
+    return value if requirement.url is None else worded(requirement)
 
 
 def _file_address(text: str, place: Place) -> str:

@@ -12,6 +12,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from lockforge.model.platforms import PLATFORMS
 from lockforge.model.project import ProjectRequirement
 from lockforge.project.references import is_bare
+from lockforge.standards.addresses import without_fragment
 from lockforge.standards.markers import decide
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class Reader:
         if found is None or not editable:
             return found
         url = found.requirement.url
-        if url is None or self.references.kind_of(url.partition("#")[0]) != "directory":
+        if url is None or self.references.kind_of(without_fragment(url)) != "directory":
             self.faults.add(where, f"only a directory can be editable: {text}", "leave out -e")
             return None
         return replace(found, editable=True)
@@ -94,13 +95,19 @@ class Reader:
         return None
 
     def _has_meaning(self, marker: Marker, where: str) -> bool:
-        try:
-            for platform in PLATFORMS.values():
-                decide(marker, platform, _ANY_MINOR)
-        except UndefinedComparison as error:
-            self.faults.add(where, f"a marker without meaning: {marker}: {error}")
-            return False
-        return True
+        if reason := meaningless(marker):
+            self.faults.add(where, f"a marker without meaning: {marker}: {reason}")
+        return reason is None
+
+
+def meaningless(marker: Marker) -> str | None:
+    """Say why *marker* means nothing in a requirement; None for one that does."""
+    try:
+        for platform in PLATFORMS.values():
+            decide(marker, platform, _ANY_MINOR)
+    except UndefinedComparison as error:
+        return str(error)
+    return None
 
 
 def limited(entry: ProjectRequirement, marker: Marker | None) -> ProjectRequirement:

@@ -8,17 +8,19 @@ import shlex
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from lockforge.project.references import Place
+from lockforge.errors import UsageError
+from lockforge.project.references import Place, is_bare
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from lockforge.model.project import ProjectRequirement
     from lockforge.project.faults import Faults
     from lockforge.project.requirements import Reader
 
-_CONTINUED = re.compile(r"\\\r?\n")
-_COMMENT = re.compile(r"(^|\s)#.*$")
+_COMMENT = re.compile(r"(^|\s+)#.*$")
+_VARIABLE = re.compile(r"\$\{([A-Z0-9_]+)\}")
+_WEB = re.compile(r"https?:", re.IGNORECASE)
 _HASH = re.compile(r"\s--hash[= ]\S+")
 _LINE_OPTION = re.compile(r"\s(--[a-z][a-z-]*)")
 _SHORT = {
@@ -58,6 +60,8 @@ class RequirementsFile:
     only_binary: list[Stated] = field(default_factory=list)
     no_binary: list[Stated] = field(default_factory=list)
     prereleases: bool = False
+    expands_variables: bool = False
+    """Whether the environment decides what it says."""
     notes: list[str] = field(default_factory=list)
     """What the file says and nothing is done about."""
 
@@ -104,15 +108,14 @@ class _Run:
         self._file(path, constraining=constraining)
         return self.result
 
-    def _file(self, path: str, *, constraining: bool) -> None:
+    def _file(self, path: str, *, constraining: bool, named_by: str | None = None) -> None:
+        """Read one file; *named_by* is the line that names it, None for the command line."""
         # A file that names itself, by whatever detour, is read once.
         if (path, constraining) in self.seen:
             return
         self.seen.add((path, constraining))
-        text = self.read(path)
+        text = self._text(path, constraining=constraining, named_by=named_by)
         if text is None:
-            kind = "constraints" if constraining else "requirements"
-            self.reader.faults.add(path, f"no such {kind} file")
             return
         place = Place(
             to_url=lambda value: self.reader.place.to_url(beside(path, value)),
@@ -122,15 +125,10 @@ class _Run:
             path=path, reader=replace(self.reader, place=place), constraining=constraining
         )
         hashed, demanded = 0, False
-        # A joined line keeps its number: the continuation is replaced by a marked blank.
-        joined = _CONTINUED.sub(" \0", text.removeprefix("\ufeff"))
-        number = 1
-        for line in joined.split("\n"):
-            where = f"{path}, line {number}"
-            number += 1 + line.count("\0")
-            content = _COMMENT.sub("", line.replace("\0", "")).strip()
+        for number, line in _joined(text.removeprefix("\ufeff").splitlines()):
+            content = _COMMENT.sub("", line).strip()
             if content:
-                at = replace(position, where=where)
+                at = replace(position, where=f"{path}, line {number}")
                 if content.startswith("-"):
                     demanded |= "--require-hashes" in content.split()
                     self._options(content, at)
@@ -138,6 +136,45 @@ class _Run:
                     hashed += _HASH.search(content) is not None
                     self._requirement(content, at)
         self._note(path, hashed, demanded=demanded)
+
+    def _text(self, path: str, *, constraining: bool, named_by: str | None) -> str | None:
+        """Give the text of a file; what keeps it from being read is a fault."""
+        faults = self.reader.faults
+        where = named_by or path
+        if _WEB.match(path):
+            faults.add(
+                where,
+                f"a file on the web is not read: {path}",
+                "download it, and name the copy",
+            )
+            return None
+        beginning = f"{path}: " if named_by else ""
+        try:
+            text = self.read(path)
+        except UsageError as error:
+            faults.add(where, f"{beginning}{error.message}", error.hint)
+            return None
+        if text is None:
+            kind = "constraints" if constraining else "requirements"
+            relative = ", which is relative to this file" if named_by else ""
+            faults.add(where, f"{beginning}no such {kind} file", f"correct the path{relative}")
+        return text
+
+    def _expand(self, text: str, at: _Position) -> str | None:
+        """Put in what ``${NAME}`` stands for, as pip does; one that is not set is a fault."""
+        environment = at.reader.references.credentials.environment
+        unset = [name for name in _VARIABLE.findall(text) if not environment.get(name)]
+        for name in unset:
+            at.faults.add(
+                at.where,
+                f"the environment variable {name} is not set",
+                "set it, or write out what it stands for",
+            )
+        if unset:
+            return None
+        expanded = _VARIABLE.sub(lambda match: environment[match[1]], text)
+        self.result.expands_variables |= expanded != text
+        return expanded
 
     def _note(self, path: str, hashed: int, *, demanded: bool) -> None:
         """Say once for each file that its hashes are not used."""
@@ -154,6 +191,12 @@ class _Run:
         if match := _LINE_OPTION.search(text):
             _refuse(match[1], at)
             return
+        # An address goes to the lock, so that only its credentials may come from the environment.
+        if not (editable or is_bare(text) or "@" in text.partition(";")[0]):
+            expanded = self._expand(text, at)
+            if expanded is None:
+                return
+            text = expanded
         entry = at.reader.read(text, at.where, editable=editable)
         if entry is not None:
             found = self.result.constraints if at.constraining else self.result.requirements
@@ -194,7 +237,9 @@ class _Run:
         result = self.result
         if option in {"--requirement", "--constraint"}:
             constraining = at.constraining or option == "--constraint"
-            self._file(beside(at.path, value), constraining=constraining)
+            path = self._expand(value, at)
+            if path is not None:
+                self._file(beside(at.path, path), constraining=constraining, named_by=at.where)
         elif option == "--editable":
             self._requirement(value, at, editable=True)
         elif option == "--index-url":
@@ -207,6 +252,24 @@ class _Run:
             result.only_binary.append(stated)
         elif option == "--no-binary":
             result.no_binary.append(stated)
+
+
+def _joined(lines: list[str]) -> Iterator[tuple[int, str]]:
+    r"""Join lines that end in ``\`` with the next, with the number of the first, as pip does.
+
+    A comment is not continued: what follows it is a line of its own.
+    """
+    begun: list[str] = []
+    for number, line in enumerate(lines, start=1):
+        is_comment = _COMMENT.match(line) is not None
+        if line.endswith("\\") and not is_comment:
+            begun.append(line.strip("\\"))
+            continue
+        # After a continued line the comment is still one only with a blank before it.
+        yield number - len(begun), "".join([*begun, f" {line}" if is_comment else line])
+        begun = []
+    if begun:
+        yield len(lines) - len(begun) + 1, "".join(begun)
 
 
 def _refuse(option: str, at: _Position) -> None:

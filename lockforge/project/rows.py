@@ -9,35 +9,48 @@ from typing import TYPE_CHECKING
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from lockforge.model.accelerator import Accelerator, is_label
-from lockforge.model.matrix import Matrix, PythonMinor, Row, Target, render_minor, render_python
+from lockforge.model.matrix import (
+    Matrix,
+    PythonMinor,
+    Row,
+    Target,
+    parse_minor,
+    render_minor,
+    render_python,
+)
 from lockforge.model.platforms import ALIASES, PLATFORMS, Floor, parse_platform
-from lockforge.project.faults import nearest
+from lockforge.project.faults import TABLE, nearest
 from lockforge.standards.patches import python_fits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from lockforge.catalog import Catalog
+    from lockforge.model.platforms import Platform
     from lockforge.project.faults import Faults
 
-_FLOOR = re.compile(r"(\d+)(?:\.(\d+))?")
-_PYTHON = re.compile(r"3\.(\d+)(?:\.(\d+))?")
+_FLOOR = re.compile(r"([0-9]{1,2})(?:\.([0-9]{1,2}))?")
+# Lists are made of all that lies below a floor or patch release, so neither may be without end.
+_FLOORS: dict[str, tuple[Floor, Floor]] = {
+    # PEP 513 and PEP 599: no policy of wheels for an older glibc. PEP 600 knows glibc 2 alone.
+    "linux": ((2, 5), (2, 99)),
+    "linux-aarch64": ((2, 17), (2, 99)),
+    "mac": ((11, 0), (99, 99)),
+    "mac-x86_64": ((10, 4), (99, 99)),
+}
+_PYTHON = re.compile(r"3\.([0-9]{1,2})(?:\.([0-9]{1,2}))?")
+# As pyenv and uv write it: `3.12.3`, `cpython-3.12.3-linux-x86_64-gnu`, `cpython@3.12`.
+_NAMED_PYTHON = re.compile(
+    rf"(?P<version>{_PYTHON.pattern})|(?:cpython|python|cp)[-@]?(?P<named>{_PYTHON.pattern})(-.*)?"
+)
 
 
 def parse_row(name: str, catalog: Catalog, faults: Faults, where: str) -> Row | None:
     """Read one row's name; what is wrong with it is added to *faults*."""
     platform_text, _, label = name.strip().rpartition("-")
     platform = parse_platform(platform_text)
-    if parse_platform(name.strip()) is not None:
-        faults.add(where, f"row {name!r} names no accelerator", f"write {name}-cpu, for example")
-        return None
-    if platform is None:
-        known = [*PLATFORMS, *ALIASES]
-        faults.add(
-            where,
-            f"unknown platform {platform_text!r} in row {name!r}",
-            nearest(platform_text, known),
-        )
+    if platform is None or parse_platform(name.strip()) is not None:
+        _add_fault_of_platform(name, platform_text, faults, where)
         return None
     if label == "mps":
         if platform.system != "macos":
@@ -49,7 +62,7 @@ def parse_row(name: str, catalog: Catalog, faults: Faults, where: str) -> Row | 
         faults.add(
             where,
             f"unknown accelerator {label!r} in row {name!r}",
-            nearest(label, catalog.labels),
+            nearest(label, catalog.labels, _newest(catalog.labels)),
         )
         return None
     accelerator = Accelerator(label)
@@ -63,6 +76,24 @@ def parse_row(name: str, catalog: Catalog, faults: Faults, where: str) -> Row | 
         )
         return None
     return Row(name=name.strip(), platform=platform, accelerator=accelerator)
+
+
+def _add_fault_of_platform(name: str, platform_text: str, faults: Faults, where: str) -> None:
+    """Say what is wrong where *name* is not a platform and something more."""
+    if parse_platform(name.strip()) is not None:
+        faults.add(where, f"row {name!r} names no accelerator", f"write {name}-cpu, for example")
+    elif not platform_text:
+        faults.add(
+            where,
+            f"not a row: {name!r}: a row is a platform and an accelerator, joined by -",
+            "write linux-cu130, win-cpu, mac-cpu or the like",
+        )
+    else:
+        faults.add(
+            where,
+            f"unknown platform {platform_text!r} in row {name!r}",
+            nearest(platform_text, [*PLATFORMS, *ALIASES]),
+        )
 
 
 def parse_rows(names: Sequence[str], catalog: Catalog, faults: Faults, where: str) -> list[Row]:
@@ -82,13 +113,27 @@ def parse_rows(names: Sequence[str], catalog: Catalog, faults: Faults, where: st
     return list(rows.values())
 
 
-def parse_floor(text: str, faults: Faults, where: str) -> Floor | None:
-    """Read a glibc or macOS version."""
+def _newest(labels: Sequence[str]) -> list[str]:
+    """Take the first, which is the newest, of each kind of accelerator."""
+    kinds: dict[str, str] = {}
+    for label in labels:
+        kinds.setdefault(Accelerator(label).kind, label)
+    return list(kinds.values())
+
+
+def parse_floor(text: str, platform: Platform, faults: Faults, where: str) -> Floor | None:
+    """Read the glibc or macOS version from which a platform is to be served."""
+    lowest, highest = _FLOORS[platform.name]
     match = _FLOOR.fullmatch(text)
-    if match is None:
-        faults.add(where, f"not a version: {text!r}", 'expected "2.28" or the like')
+    found = (int(match[1]), int(match[2] or 0)) if match else None
+    if found is None or not lowest <= found <= highest:
+        faults.add(
+            where,
+            f"not a version of {platform.floor_key} that {platform.name} can start from: {text!r}",
+            f'expected "{render_minor(lowest)}" to "{render_minor(highest)}"',
+        )
         return None
-    return int(match[1]), int(match[2] or 0)
+    return found
 
 
 def parse_pythons(texts: Sequence[str], faults: Faults, where: str) -> list[PythonMinor]:
@@ -135,8 +180,8 @@ def choose_pythons(
 ) -> Pythons:
     """Say which Pythons to lock for, and what the project itself requires.
 
-    What is stated, else the minor of the first line of ``.python-version``, else every minor that
-    requires-python and the catalogue allow.
+    What is stated, else the minor of the first CPython of ``.python-version``, else every minor
+    that requires-python and the catalogue allow.
     """
     limits: SpecifierSet | None = None
     if requires_python is not None:
@@ -146,11 +191,9 @@ def choose_pythons(
             faults.add("project.requires-python", f"not a version specifier: {requires_python!r}")
     if stated:
         pythons = parse_pythons(stated, faults, stated_where)
-    elif python_version_file is not None and python_version_file.split():
+    elif names := _names_in(python_version_file or ""):
         stated_where = ".python-version"
-        named = parse_pythons(python_version_file.split()[:1], faults, stated_where)
-        # It names one interpreter, which is no floor for other hosts.
-        pythons = [(python[0], python[1]) for python in named]
+        pythons = _first_python(names, faults, stated_where)
     else:
         allowed = [one for one in catalog.pythons if limits is None or _admits(limits, one)]
         if not allowed:
@@ -169,6 +212,24 @@ def choose_pythons(
                 "change one of the two",
             )
     return Pythons(chosen=pythons, limits=limits, derived=False)
+
+
+def _names_in(text: str) -> list[str]:
+    lines = text.removeprefix("\ufeff").splitlines()
+    return [name for line in lines for name in line.partition("#")[0].split()]
+
+
+def _first_python(names: Sequence[str], faults: Faults, where: str) -> list[PythonMinor]:
+    for match in filter(None, map(_NAMED_PYTHON.fullmatch, names)):
+        version = match["version"] or match["named"]
+        # It names one interpreter, which is no floor for other hosts.
+        return [parse_minor(version)[:2]]
+    faults.add(
+        where,
+        f"it names no CPython: {', '.join(names)}",
+        f'write "3.12" or the like, or state the Pythons in {TABLE}.python',
+    )
+    return []
 
 
 def _admits(limits: SpecifierSet, minor: PythonMinor) -> bool:

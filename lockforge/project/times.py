@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from lockforge.project.faults import Faults
 
-_DURATION = re.compile(r"(\d+)\s*(hour|day|week)s?")
+_DURATION = re.compile(r"([0-9]+)\s*(hour|day|week)s?")
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+# RFC 3339, and without seconds or a zone.
+_MOMENT = re.compile(
+    rf"{_DATE.pattern}[T ][0-9]{{2}}:[0-9]{{2}}(:[0-9]{{2}}(\.[0-9]+)?)?"
+    r"(Z|[+-][0-9]{2}:[0-9]{2})?"
+)
 
 
 def parse_exclude_newer(text: str, now: datetime, faults: Faults, where: str) -> str | None:
@@ -17,23 +23,25 @@ def parse_exclude_newer(text: str, now: datetime, faults: Faults, where: str) ->
 
     A date admits all of that day in UTC.
     """
+    stated = text.strip()
     try:
-        if match := _DURATION.fullmatch(text.strip()):
+        if match := _DURATION.fullmatch(stated):
             return _render(now - timedelta(**{f"{match[2]}s": int(match[1])}))
-        if len(text) == len("2026-11-01"):
-            return f"{date.fromisoformat(text).isoformat()}T23:59:59Z"
-        moment = datetime.fromisoformat(text)
+        if _DATE.fullmatch(stated):
+            return f"{date.fromisoformat(stated).isoformat()}T23:59:59Z"
+        if _MOMENT.fullmatch(stated):
+            return _render(datetime.fromisoformat(stated))
     except (ValueError, OverflowError):
-        faults.add(
-            where,
-            f"not a date or duration: {text!r}",
-            'expected "2026-11-01", "2026-11-01T12:00:00Z" or "7 days"',
-        )
-        return None
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    return _render(moment)
+        # No day of the calendar, or before the first.
+        pass
+    faults.add(
+        where,
+        f"not a date or duration: {text!r}",
+        'expected "2026-11-01", "2026-11-01T12:00:00Z" or "7 days"',
+    )
+    return None
 
 
 def _render(moment: datetime) -> str:
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    stated = moment.replace(tzinfo=moment.tzinfo or UTC)
+    return stated.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="seconds") + "Z"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import lru_cache
 
 from packaging.requirements import InvalidRequirement, Requirement
-from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion
 
 from lockforge.errors import MetadataError, NeedsBuildError
@@ -20,7 +19,6 @@ _READ = frozenset(
         "version",
         "requires-python",
         "requires-dist",
-        "provides-extra",
         "dynamic",
     }
 )
@@ -64,7 +62,6 @@ def parse_metadata(text: str, *, where: str) -> Metadata:
                 # A repeated line says nothing new; wheels of torch 2.13 for macOS have some.
                 dict.fromkeys(map(parse_requirement, headers.get("requires-dist", ())))
             ),
-            provides_extra=tuple(map(canonicalize_name, headers.get("provides-extra", ()))),
         )
     except KeyError as error:
         raise MetadataError(

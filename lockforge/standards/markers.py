@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from packaging.markers import Marker
+from packaging.markers import Marker, UndefinedComparison, UndefinedEnvironmentName
 
 from lockforge.standards.environment import (
     OPEN_VARIABLES,
@@ -23,6 +23,9 @@ from lockforge.standards.identity import remembered
 from lockforge.standards.patches import deciding_patches
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from collections.abc import Set as AbstractSet
+
     from lockforge.model.matrix import PythonMinor
     from lockforge.model.platforms import Platform
 
@@ -32,6 +35,8 @@ _TOKEN = re.compile(
     r"|(?P<value>\"[^\"]*\"|'[^']*'|[A-Za-z_][\w.]*))"
 )
 _PYTHON_VARIABLES = ("python_full_version", "implementation_version")
+# PEP 751: only a lock is read where it is known what was chosen.
+_LOCK_VARIABLES = ("extras", "dependency_groups")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +55,7 @@ class Group:
 
 
 Node: TypeAlias = Atom | Group
+_Environment: TypeAlias = "Mapping[str, str | AbstractSet[str]]"
 
 
 def parse(marker: str) -> Node:
@@ -138,8 +144,19 @@ _decided = lru_cache(maxsize=256)(decided_environment)
 def decide(
     marker: Marker, platform: Platform, python: PythonMinor, extra: str = ""
 ) -> Literal[True, False] | str:
-    """Evaluate *marker* for a Target: True, False, or the text of what it leaves open."""
-    return _decide_text(_text(marker), platform, python, extra)
+    """Evaluate *marker* for a Target: True, False, or the text of what it leaves open.
+
+    Raises UndefinedComparison for a marker without meaning in a requirement.
+    """
+    try:
+        return _decide_text(_text(marker), platform, python, extra)
+    except UndefinedEnvironmentName as error:
+        variable = error.args[0]
+        raise UndefinedComparison(
+            f"{variable} is known only where a lock is installed"
+            if variable in _LOCK_VARIABLES
+            else "it compares no variable"
+        ) from error
 
 
 # One text stands in many requirements, and writing it costs more than evaluating it.
@@ -152,8 +169,31 @@ def _decide_text(
 ) -> Literal[True, False] | str:
     if not any(variable in text for variable in OPEN_VARIABLES):
         return Marker(text).evaluate_prepared({**_decided(platform, python), "extra": extra})
-    node = _reduce(parse(text), platform, python, extra)
+    environment = {**_decided(platform, python), "extra": extra}
+    node = _reduce(parse(text), environment, platform, python)
     return node if isinstance(node, bool) else render(node)
+
+
+def can_apply(
+    marker: Marker,
+    platform: Platform,
+    python: PythonMinor,
+    extras: AbstractSet[str],
+    groups: AbstractSet[str],
+) -> bool:
+    """Whether a lock's *marker* holds for a Target once what it leaves open is taken as true.
+
+    Raises UndefinedEnvironmentName or UndefinedComparison for a marker without meaning in a lock.
+    """
+    environment: dict[str, str | AbstractSet[str]] = {
+        **_decided(platform, python),
+        "extras": extras,
+        "dependency_groups": groups,
+    }
+    text = _text(marker)
+    if not any(variable in text for variable in OPEN_VARIABLES):
+        return marker.evaluate_prepared(environment)
+    return _reduce(parse(text), environment, platform, python) is not False
 
 
 def may_hold(condition: str, platform: Platform, python: PythonMinor, patch: int) -> bool:
@@ -170,13 +210,15 @@ def _may_hold(node: Node, environment: dict[str, str]) -> bool:
     return all(answers) if node.joint == "and" else any(answers)
 
 
-def _reduce(node: Node, platform: Platform, python: PythonMinor, extra: str) -> Node | bool:
+def _reduce(
+    node: Node, environment: _Environment, platform: Platform, python: PythonMinor
+) -> Node | bool:
     if isinstance(node, Atom):
-        return _decide_atom(node, platform, python, extra)
+        return _decide_atom(node, environment, platform, python)
     absorbing = node.joint == "or"
     kept: list[Node] = []
     for member in node.members:
-        reduced = _reduce(member, platform, python, extra)
+        reduced = _reduce(member, environment, platform, python)
         if reduced is absorbing:
             return absorbing
         if not isinstance(reduced, bool):
@@ -184,12 +226,17 @@ def _reduce(node: Node, platform: Platform, python: PythonMinor, extra: str) -> 
     return join(node.joint, kept) if kept else not absorbing
 
 
-def _decide_atom(atom: Atom, platform: Platform, python: PythonMinor, extra: str) -> Node | bool:
+def _decide_atom(
+    atom: Atom, environment: _Environment, platform: Platform, python: PythonMinor
+) -> Node | bool:
     marker = Marker(atom.text)
     words = atom.text.split()
     opened = [variable for variable in OPEN_VARIABLES if variable in words]
     if not opened:
-        return marker.evaluate_prepared({**_decided(platform, python), "extra": extra})
+        return marker.evaluate_prepared(environment)
+    for variable in _LOCK_VARIABLES:
+        if variable in words and variable not in environment:
+            raise UndefinedEnvironmentName(variable)
     if opened[0] not in _PYTHON_VARIABLES:
         return atom
     answers = {

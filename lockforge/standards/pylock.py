@@ -5,12 +5,13 @@ Validation of the format is `packaging.pylock`'s.
 
 from __future__ import annotations
 
+import logging
 import re
 import tomllib
 from typing import Any
 
 from packaging.pylock import Pylock, PylockUnsupportedVersionError, PylockValidationError
-from packaging.requirements import Requirement
+from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import NormalizedName, canonicalize_name
 
 from lockforge.errors import LockSyntaxError
@@ -26,6 +27,10 @@ from lockforge.model.lock import (
 from lockforge.model.matrix import parse_minor
 from lockforge.standards import toml
 
+# What `packaging` logs of a newer minor version is ours to say.
+logging.getLogger("packaging.pylock").addHandler(logging.NullHandler())
+
+_NEWER_MINOR = re.compile(r"""^lock-version\s*=\s*["'](1\.[1-9][0-9]*)["']""", re.MULTILINE)
 _CONFLICT = re.compile(r"^(<{7}|={7}|>{7}|\|{7})( |$)", re.MULTILINE)
 
 
@@ -144,6 +149,12 @@ def _render_row(row: LockedRow) -> str:
     return text + toml.assignment("digest", row.digest)
 
 
+def newer_minor(text: str) -> str | None:
+    """Give a lock's version where it is a newer minor one, which PEP 751 wants to be warned of."""
+    match = _NEWER_MINOR.search(text)
+    return match[1] if match else None
+
+
 def refuse_conflicts(text: str, *, where: str) -> None:
     """Raise LockSyntaxError for a lock with merge conflict markers, naming the first's line."""
     if conflict := _CONFLICT.search(text):
@@ -224,10 +235,22 @@ def locked_rows(data: dict[str, Any], *, where: str) -> tuple[LockedRow, ...]:
         )
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise LockSyntaxError(
-            f"[tool.lockforge] is damaged: {error!r}",
+            f"[tool.lockforge] is damaged: {_damage(error)}",
             where=where,
             hint="restore the lock from version control, or delete it and run `lockforge lock`",
         ) from error
+
+
+class _DamagedListError(ValueError):
+    """A list that cannot be read; says which."""
+
+
+def _damage(error: Exception) -> str:
+    if isinstance(error, KeyError):
+        return f"the key {error.args[0]} is missing"
+    if isinstance(error, _DamagedListError):
+        return str(error)
+    return "a value in it is not what it must be"
 
 
 def _checked(row: LockedRow) -> LockedRow:
@@ -237,13 +260,16 @@ def _checked(row: LockedRow) -> LockedRow:
 
 
 def _check_lists(table: dict[str, Any]) -> None:
-    """Raise TypeError or ValueError unless the lists of the table can be read."""
+    """Raise ValueError unless the lists of the table can be read."""
     for key in ("requirements", "settings", "additions", "notes"):
         values = table.get(key, [])
         if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
-            raise TypeError(f"{key} is not a list of strings")
+            raise _DamagedListError(f"{key} is not a list of strings")
     for text in table.get("requirements", []):
-        required_name(text)
+        try:
+            required_name(text)
+        except InvalidRequirement as error:
+            raise _DamagedListError(f"{text!r} is not a requirement") from error
 
 
 def required_name(text: str) -> NormalizedName | None:

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import unquote, urlsplit
 
-from packaging.markers import Marker
+from packaging.markers import (
+    InvalidMarker,
+    Marker,
+    UndefinedComparison,
+    UndefinedEnvironmentName,
+)
 from packaging.pylock import PackageArchive, PackageSdist, PackageWheel, PylockSelectError
 
 from lockforge.errors import LockSelectionError
+from lockforge.model.matrix import render_python
 from lockforge.standards.environment import host_environment
 from lockforge.standards.identity import remembered
-from lockforge.standards.patches import deciding_patches
+from lockforge.standards.markers import can_apply
+from lockforge.standards.patches import python_fits
 from lockforge.standards.tags import target_tags
 
 if TYPE_CHECKING:
@@ -20,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from packaging.pylock import Package, PackageDirectory, PackageVcs, Pylock
+    from packaging.specifiers import SpecifierSet
 
     from lockforge.model.matrix import PythonMinor
     from lockforge.model.platforms import Platform
@@ -47,6 +56,27 @@ def select(
     key = (platform, python, tuple(sorted(extras)), tuple(sorted(groups)), patch)
     if key not in known:
         known[key] = _select(lock, platform, python, extras, groups, patch)
+    return known[key]
+
+
+def select_possible(
+    lock: Pylock,
+    platform: Platform,
+    python: PythonMinor,
+    *,
+    extras: Collection[str] = (),
+    groups: Collection[str] = (),
+) -> Mapping[str, tuple[Package, Source]]:
+    """Select by name what hosts of a Target may install, whatever the Target leaves open.
+
+    That is a patch release, or the release of a kernel: what depends on them counts as selected.
+    Raises LockSelectionError as `select` does, and where no patch release would do.
+    """
+    known = _selections(lock)
+    key = (platform, python, tuple(sorted(extras)), tuple(sorted(groups)), "possible")
+    if key not in known:
+        settled = _settle(lock, platform, python, frozenset(extras), frozenset(groups))
+        known[key] = _select(settled, platform, python, extras, groups, None)
     return known[key]
 
 
@@ -83,6 +113,8 @@ def _select(
             where=f"{platform.name}, Python {environment['python_full_version']}",
             hint=_HINT,
         ) from error
+    except (UndefinedComparison, UndefinedEnvironmentName) as error:
+        raise _without_meaning(error) from error
     selected: dict[str, tuple[Package, Source]] = {
         package.name: (package, source) for package, source in found
     }
@@ -93,13 +125,44 @@ def _select(
     return selected
 
 
-@remembered
-def _patch_texts(lock: Pylock) -> tuple[str, ...]:
-    """List all of a lock that may name patch releases."""
-    limits = [lock.requires_python, *(package.requires_python for package in lock.packages)]
-    markers = (str(package.marker) for package in lock.packages if package.marker is not None)
-    texts = [str(limit) for limit in limits if limit is not None]
-    return tuple(dict.fromkeys([*texts, *(text for text in markers if "_full_version" in text)]))
+def _settle(
+    lock: Pylock,
+    platform: Platform,
+    python: PythonMinor,
+    extras: AbstractSet[str],
+    groups: AbstractSet[str],
+) -> Pylock:
+    """Give the lock as a Target sees it, with no condition left on an entry or a dependency."""
+
+    def applies(marker: Marker | None) -> bool:
+        return marker is None or can_apply(marker, platform, python, extras, groups)
+
+    def settle(package: Package) -> Package:
+        dependencies = [
+            {key: value for key, value in one.items() if key != "marker"}
+            for one in package.dependencies or ()
+            if applies(_marker_of(one))
+        ]
+        _check_python(package.requires_python, python, package.name)
+        return replace(package, marker=None, requires_python=None, dependencies=dependencies)
+
+    try:
+        packages = [settle(package) for package in lock.packages if applies(package.marker)]
+    except (UndefinedComparison, UndefinedEnvironmentName, InvalidMarker) as error:
+        raise _without_meaning(error) from error
+    _check_python(lock.requires_python, python, "the lock")
+    return replace(lock, requires_python=None, packages=packages)
+
+
+def _check_python(limits: SpecifierSet | None, python: PythonMinor, what: str) -> None:
+    if limits is not None and python_fits(str(limits), python) == "none":
+        raise LockSelectionError(
+            f"{what} requires Python {limits}, which no {render_python(python)} is", hint=_HINT
+        )
+
+
+def _without_meaning(error: Exception) -> LockSelectionError:
+    return LockSelectionError(f"a marker has no meaning in a lock: {error}", hint=_HINT)
 
 
 def identity(source: Source) -> tuple[str | None, str | None]:
@@ -113,36 +176,6 @@ def identity(source: Source) -> tuple[str | None, str | None]:
         place = source.url or source.path or ""
         return unquote(urlsplit(place).path.rpartition("/")[2]), source.hashes.get("sha256")
     return None, None
-
-
-def covered_patches(
-    lock: Pylock,
-    platform: Platform,
-    python: PythonMinor,
-    *,
-    extras: Collection[str] = (),
-    groups: Collection[str] = (),
-) -> tuple[int, ...]:
-    """List patch releases of *python* that stand for all that the lock covers there."""
-    limited = [package for package in lock.packages if package.requires_python]
-    limits = [lock.requires_python] if lock.requires_python is not None else []
-    covered = []
-    for patch in deciding_patches(_patch_texts(lock), python):
-        host = host_environment(platform, python, patch)
-        environment: dict[str, str | AbstractSet[str]] = {
-            **host,
-            "extras": frozenset(extras),
-            "dependency_groups": frozenset(groups),
-        }
-        own = (
-            package.requires_python
-            for package in limited
-            if package.marker is None or package.marker.evaluate_prepared(environment)
-        )
-        version = host["python_full_version"]
-        if all(limit.contains(version) for limit in (*limits, *own) if limit is not None):
-            covered.append(patch)
-    return tuple(covered)
 
 
 def _name_versions(lock: Pylock, error: PylockSelectError) -> str:
@@ -166,13 +199,12 @@ def _check_closed(
     for package, _ in selected.values():
         named: dict[str, list[Mapping[str, Any]]] = {}
         for dependency in package.dependencies or ():
-            named.setdefault(dependency["name"], []).append(dependency)
+            named.setdefault(_name_of(dependency, package), []).append(dependency)
         for name, dependencies in named.items():
             meant = [
                 one
                 for one in dependencies
-                if "marker" not in one
-                or _parse_marker(one["marker"]).evaluate_prepared(environment)
+                if (marker := _marker_of(one)) is None or marker.evaluate_prepared(environment)
             ]
             if not meant:
                 continue
@@ -181,6 +213,17 @@ def _check_closed(
             version = str(selected[name][0].version)
             if all(one.get("version", version) != version for one in meant):
                 raise _incomplete(f"{name} {version} is not what {package.name} depends on")
+
+
+def _name_of(dependency: Mapping[str, Any], package: Package) -> str:
+    name = dependency.get("name")
+    if not isinstance(name, str):
+        raise _incomplete(f"a dependency of {package.name} has no name")
+    return name
+
+
+def _marker_of(dependency: Mapping[str, Any]) -> Marker | None:
+    return _parse_marker(str(dependency["marker"])) if "marker" in dependency else None
 
 
 @lru_cache(maxsize=4096)

@@ -13,7 +13,7 @@ import pytest
 from tests.integration.conftest import Project
 from tests.support.installers import HOST, PYTHON, Install, installed, site_packages, why_not_here
 from tests.support.wheels import build_sdist, build_wheel, metadata_text
-from tests.support.world import World
+from tests.support.world import Answer, World
 
 pytestmark = pytest.mark.skipif(why_not_here() is not None, reason=str(why_not_here()))
 
@@ -347,13 +347,13 @@ def test_another_reference_makes_the_lock_anew(project: Project) -> None:
 
 
 def test_a_wheel_that_was_built_anew(project: Project) -> None:
-    """The lock is current by its own text; a new lock has the hash of what is there now."""
+    """A file of this machine is looked at: the lock has the hash of what is there now."""
     path = put_wheel(project.root / "wheels")
     write(project, f"acme @ ./wheels/{WHEEL}")
     old = locked(project)["acme"]["archive"]["hashes"]["sha256"]
     path.write_bytes(wheel_bytes("rebuilt"))
 
-    new = locked(project, "--upgrade")["acme"]["archive"]["hashes"]["sha256"]
+    new = locked(project)["acme"]["archive"]["hashes"]["sha256"]
     assert new != old
 
 
@@ -457,3 +457,40 @@ def test_credentials_and_query_are_not_written(project: Project) -> None:
     assert "secret" not in text
     assert "user" not in text
     assert f'url = "http://{host}{place}"' in text
+
+
+def test_a_query_is_in_no_file(project: Project) -> None:
+    """It may be a secret: neither the lock nor a stamp repeats it, and the user is told."""
+    project.world.add("hidden", WHEEL)
+    place = project.world.file_path("hidden", WHEEL)
+    content = project.world.entry("hidden", WHEEL).content
+    project.world.answers[f"{place}?token=secret"] = Answer(body=content)
+    reference = f"acme @ {project.world.base}{place}?token=secret"
+
+    ended = project.lock(reference, matrix=f"{HOST}-cpu", python=PYTHON)
+
+    assert ended.status == 0, ended.err
+    assert f"the lock holds {project.world.base}{place} without its query" in ended.err
+    files = [path for path in project.root.parent.rglob("*") if path.is_file()]
+    assert project.path in files
+    assert [path for path in files if b"secret" in path.read_bytes()] == []
+
+
+def test_references_that_only_a_query_tells_apart(project: Project) -> None:
+    """In the lock they would be one address with two hashes."""
+    url = f"{project.world.base}/{WHEEL}"
+    project.write(
+        f"""
+        [project]
+        name = "demo"
+        version = "1"
+        [tool.lockforge.rows.linux-cpu]
+        dependencies = ["acme @ {url}?v=1"]
+        [tool.lockforge.rows.linux-cu130]
+        dependencies = ["acme @ {url}?v=2"]
+        """
+    )
+
+    message = project.refused(2, matrix="linux-cpu,linux-cu130", python=PYTHON)
+
+    assert f"{url} has another query than in tool.lockforge.rows." in message

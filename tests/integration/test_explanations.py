@@ -59,7 +59,7 @@ def test_lf_007_missing_python_is_named(project: Project) -> None:
     _told_well(message, "linux-cpu")
     assert "row linux-cpu (Python 3.14)" in message
     assert "2.8.0 has wheels for cp312, cp313, cp313t, none for cp314" in message
-    assert "this works: Python 3.13\n" in message
+    assert "this works: Python 3.13 in its place\n" in message
 
 
 def test_lf_007_glibc_below_the_floor_of_the_wheels(project: Project) -> None:

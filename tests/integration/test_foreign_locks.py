@@ -107,3 +107,35 @@ def test_another_tools_lock_does_not_bind(stack: World, project: Project) -> Non
         "numpy": "2.0.0",
         "torch": "2.9.1+cpu",
     }
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        "marker = \"extra == 'gpu'\"",
+        "marker = \"extra == 'gpu'\"\nrequires-python = '>=3.9'",
+        "dependencies = [{ name = 'common', marker = \"extra == 'gpu'\" }]",
+        "dependencies = [{ name = 'common', marker = 'none' }]",
+        "dependencies = [{ vcs = { type = 'git' } }]",
+    ],
+)
+def test_what_has_no_meaning_in_a_lock(stack: World, project: Project, keys: str) -> None:
+    """The versions of such an entry are still kept, for nothing else is read of it."""
+    stack.add("pypi", "common-1.1-py3-none-any.whl")
+    project.path.write_text(
+        f"""\
+lock-version = "1.0"
+created-by = "by hand"
+[[packages]]
+name = "common"
+version = "1.0"
+{keys}
+sdist = {{ url = "https://example.com/common-1.0.tar.gz", hashes = {{ sha256 = "00" }} }}
+""",
+        "utf-8",
+    )
+
+    project.locked("common", python=PYTHON)
+
+    chosen = Lock(project.path).select("linux", PYTHON)
+    assert {name: one.version for name, one in chosen.items()} == {"common": "1.0"}

@@ -48,7 +48,6 @@ def test_all_that_is_read(tmp_path: Path) -> None:
                     "triton; (sys_platform == 'linux' or os_name == 'nt') and extra == 'train-fast'"
                 ),
             ),
-            provides_extra=(NormalizedName("train-fast"), NormalizedName("dev")),
         ),
     )
 

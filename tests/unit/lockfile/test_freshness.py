@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -21,7 +22,6 @@ from tests.unit.fakes import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lockforge.model.matrix import Matrix
     from lockforge.model.project import Project
 
 CPU, CU130 = torch_index("cpu"), torch_index("cu130")
@@ -56,7 +56,7 @@ TEXT = lock_text(project(), world())
 def stale(
     text: str = TEXT,
     *,
-    matrix: Matrix | None = None,
+    asked: Project | None = None,
     requirements: Sequence[str] = ("torch", "tqdm"),
     settings: Sequence[str] = (),
 ) -> tuple[str, ...]:
@@ -64,7 +64,7 @@ def stale(
     return stale_reasons(
         lock,
         data,
-        matrix=matrix or make_matrix(*ROWS),
+        project=asked or project(),
         requirements=requirements,
         settings=settings,
         where="pylock.toml",
@@ -74,7 +74,7 @@ def stale(
 def test_current() -> None:
     """A lock is current for the project it was made for, whatever the order of its rows."""
     assert stale() == ()
-    assert stale(matrix=make_matrix(*reversed(ROWS)), requirements=("tqdm", "torch")) == ()
+    assert stale(asked=project(*reversed(ROWS)), requirements=("tqdm", "torch")) == ()
 
 
 def test_requirements_and_settings() -> None:
@@ -88,12 +88,34 @@ def test_requirements_and_settings() -> None:
 
 def test_rows_and_pythons() -> None:
     """Rows that came, went or have other Pythons are named."""
-    assert stale(matrix=make_matrix("linux-cu130", "mac-cpu", "win-cpu")) == (
+    assert stale(asked=project("linux-cu130", "mac-cpu", "win-cpu")) == (
         "row 'win-cpu' is not in the lock",
         "row 'linux-cpu' is in the lock but no longer asked for",
     )
-    both = make_matrix(*ROWS, pythons=("3.12", "3.13"))
-    assert stale(matrix=both) == tuple(f"row {row!r} is locked for Python 3.12" for row in ROWS)
+    both = project(pythons=("3.12", "3.13"))
+    assert stale(asked=both) == tuple(f"row {row!r} is locked for Python 3.12" for row in ROWS)
+
+
+def test_extras_and_groups() -> None:
+    """An extra or group counts though it brings nothing in: an installer may ask for it."""
+    asked = make_project("torch", matrix=make_matrix(*ROWS), groups=["dev"])
+    assert stale(asked=asked) == (
+        "extra 'train' is in the lock but no longer asked for",
+        "group 'dev' is not in the lock",
+    )
+
+
+def test_pythons_left_out() -> None:
+    """A Python may be left out while nobody states it, and not once it is stated."""
+    locked = 'python = ["3.12"]'
+    assert TEXT.count(locked) == len(ROWS)
+    text = TEXT.replace(locked, f'{locked}\npython-left-out = ["3.13"]')
+    stated = project(pythons=("3.12", "3.13"))
+
+    assert stale(text, asked=replace(stated, pythons_derived=True)) == ()
+    assert stale(text, asked=stated) == tuple(
+        f"row {row!r} is locked for Python 3.12" for row in ROWS
+    )
 
 
 def test_other_tool() -> None:
@@ -103,6 +125,27 @@ def test_other_tool() -> None:
 
 
 NUMPY = digest_of(make_project("x").default_index, "numpy-2.3.1-py3-none-any.whl")
+
+
+LIMITS = 'requires-python = ">=3.12,<3.13"'
+FOREIGN = "extra == 'gpu'"
+
+
+def test_no_patch_release_left() -> None:
+    """A lock edited so that its own Pythons are refused selects nothing."""
+    assert LIMITS in TEXT
+    (reason,) = stale(TEXT.replace(LIMITS, 'requires-python = ">=3.13"'))[:1]
+    assert reason == (
+        "row 'linux-cu130' does not select one set of files: "
+        "the lock requires Python >=3.13, which no 3.12 is"
+    )
+
+
+def test_a_marker_without_meaning() -> None:
+    """A marker on what a lock does not know, such as PEP 508's `extra`, is told of."""
+    edited = TEXT.replace("'train' in extras", FOREIGN)
+    (reason,) = stale(edited)[:1]
+    assert reason.startswith("row 'linux-cu130' does not select one set of files: a marker has no")
 
 
 @pytest.mark.parametrize(
@@ -134,15 +177,28 @@ def test_merged_wrongly() -> None:
     assert "torch" in reason
 
 
-def test_open_conditions() -> None:
-    """What is installed on some patch releases only counts as locked."""
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "python_full_version < '3.12.4'",
+        "implementation_version >= '3.12.4'",
+        "'3.12.4' <= implementation_version",
+        "platform_release >= '5'",
+        "platform_release != ''",
+        "'arch' in platform_release",
+        "platform_version == 'x' and sys_platform == 'linux'",
+        "python_full_version < '3.12.2' or platform_release == '5.10'",
+    ],
+)
+def test_open_conditions(condition: str) -> None:
+    """What is installed on some hosts of a row only counts as locked."""
     repository = FakeRepository()
     repository.wheels("foo", "1.0")
     repository.wheels("bar", "1.0")
-    early = make_project("foo", "bar; python_full_version < '3.12.4'")
+    early = make_project("foo", f"bar; {condition}")
     found = stale(
         lock_text(early, repository),
-        matrix=early.matrix,
+        asked=early,
         requirements=[str(one.requirement) for one in early.requirements],
     )
     assert found == ()
@@ -160,7 +216,7 @@ def test_limits_of_other_rows() -> None:
     )
     found = stale(
         lock_text(both, repository),
-        matrix=both.matrix,
+        asked=both,
         requirements=[str(one.requirement) for one in both.requirements],
     )
     assert found == ()
@@ -174,7 +230,7 @@ def test_limit_against_a_condition() -> None:
     repository.wheels("b", "1.0")
     wanted = make_project("a")
     text = lock_text(wanted, repository)
-    assert stale(text, matrix=wanted.matrix, requirements=["a"]) == ()
+    assert stale(text, asked=wanted, requirements=["a"]) == ()
 
 
 def test_partial_requires_python() -> None:
@@ -183,4 +239,4 @@ def test_partial_requires_python() -> None:
     repository.add("foo-1.0-py3-none-any.whl", requires_python=">=3.12.4")
     limited = make_project("foo", requires_python=">=3.12.2")
     text = lock_text(limited, repository)
-    assert stale(text, matrix=limited.matrix, requirements=["foo"]) == ()
+    assert stale(text, asked=limited, requirements=["foo"]) == ()

@@ -45,16 +45,16 @@ def lock(*rows: str) -> Pylock:
     return parse_pylock(lock_text(project, repository), where="pylock.toml")[0]
 
 
-def own(version: str, index: str, filename: str) -> Preferred:
-    return Preferred(version=Version(version), index_url=index, filename=filename)
+def own(version: str, filename: str) -> Preferred:
+    return Preferred(version=Version(version), filename=filename)
 
 
 def other(*versions: str) -> tuple[Preferred, ...]:
     return tuple(Preferred(version=Version(version)) for version in versions)
 
 
-NUMPY = own("2.3.1", "https://pypi.org/simple", "numpy-2.3.1-py3-none-any.whl")
-TQDM = own("4.0", "https://pypi.org/simple", "tqdm-4.0-py3-none-any.whl")
+NUMPY = own("2.3.1", "numpy-2.3.1-py3-none-any.whl")
+TQDM = own("4.0", "tqdm-4.0-py3-none-any.whl")
 
 
 def test_own_pins_first() -> None:
@@ -62,14 +62,14 @@ def test_own_pins_first() -> None:
     locked = lock("linux-cu130", "linux-cpu", "mac-cpu")
     assert preferences(locked, make_target("linux-cu130"), moving=()) == {
         "torch": (
-            own("2.9.0+cu130", "https://download.pytorch.org/whl/cu130", CUDA_WHEEL),
+            own("2.9.0+cu130", CUDA_WHEEL),
             *other("2.10.0", "2.8.0+cpu"),
         ),
         "numpy": (NUMPY,),
         "tqdm": (TQDM,),
     }
     assert preferences(locked, make_target("mac-cpu"), moving=())["torch"] == (
-        own("2.10.0", "https://download.pytorch.org/whl/cpu", MAC_WHEEL),
+        own("2.10.0", MAC_WHEEL),
         *other("2.9.0+cu130", "2.8.0+cpu"),
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import posixpath
 from collections.abc import Mapping
 from urllib.parse import quote, unquote
@@ -35,6 +36,10 @@ class Disk:
         if path in self.files:
             return "file"
         return "directory" if any(one.startswith(f"{path}/") for one in self.files) else None
+
+    def sha256_of(self, url: str) -> str | None:
+        text = self.files.get(_path(url))
+        return None if text is None else hashlib.sha256(text.encode()).hexdigest()
 
     def names_in(self, url: str) -> tuple[str, ...] | None:
         if self.kind_of(url) != "directory":

@@ -12,7 +12,11 @@ from tests.unit.project.disk import Disk
 def make_reader(disk: Disk, faults: Faults | None = None, *, bare: bool = False) -> Reader:
     """Give a Reader for texts written in the project's directory."""
     references = References(
-        paths=disk.paths, kind_of=disk.kind_of, read=disk.read, credentials=Credentials()
+        paths=disk.paths,
+        kind_of=disk.kind_of,
+        read=disk.read,
+        credentials=Credentials(),
+        sha256_of=disk.sha256_of,
     )
     return Reader(
         faults=Faults() if faults is None else faults,

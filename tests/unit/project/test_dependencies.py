@@ -10,7 +10,7 @@ from packaging.utils import canonicalize_name
 
 from lockforge.errors import Fault
 from lockforge.model.project import ProjectRequirement
-from lockforge.project.dependencies import Asked, choose_parts, project_requirements
+from lockforge.project.dependencies import Asked, OwnExtras, choose_parts, project_requirements
 from lockforge.project.faults import Faults
 from lockforge.project.options import Options
 from tests.unit.project.disk import Disk
@@ -30,7 +30,8 @@ def read(
         extras=dict.fromkeys(map(canonicalize_name, extras), "--extra"),
         groups=dict.fromkeys(map(canonicalize_name, groups), "--group"),
     )
-    found = project_requirements(pyproject, asked, make_reader(Disk({}), faults))
+    reader = make_reader(Disk({}), faults)
+    found = project_requirements(pyproject, asked, OwnExtras.of(pyproject, reader), reader)
     return found, gathered(faults)
 
 
@@ -168,10 +169,13 @@ def test_own_extra_among_the_dependencies() -> None:
 
 def test_groups() -> None:
     """PEP 735: a group holds under its normalized name, with the groups it includes."""
-    where = "dependency-groups.dev-tools"
     condition = "'dev-tools' in dependency_groups"
     assert read(PYPROJECT, groups=("dev_tools",)) == (
-        [*DIRECT, entry("pytest", where, condition), entry("ruff", where, condition)],
+        [
+            *DIRECT,
+            entry("pytest", "dependency-groups.test[0]", condition),
+            entry("ruff", "dependency-groups.Dev_Tools[1]", condition),
+        ],
         (),
     )
 
@@ -209,8 +213,8 @@ FAULTS: list[tuple[dict[str, Any], tuple[str, ...], tuple[str, ...], list[Fault]
         ],
     ),
     (
-        {"project": {"optional-dependencies": {"CPU": ["torch"], "rocm7_2": ["torch"]}}},
-        ("cpu", "rocm7.2"),
+        {"project": {"optional-dependencies": {"CPU": [], "rocm7_2": [], "mps": []}}},
+        ("cpu", "rocm7.2", "mps"),
         (),
         [
             Fault(
@@ -221,6 +225,11 @@ FAULTS: list[tuple[dict[str, Any], tuple[str, ...], tuple[str, ...], list[Fault]
             Fault(
                 where="project.optional-dependencies.rocm7_2",
                 message="the extra 'rocm7-2' has the name of an accelerator, which selects a row",
+                hint="rename the extra",
+            ),
+            Fault(
+                where="project.optional-dependencies.mps",
+                message="the extra 'mps' has the name of an accelerator, which selects a row",
                 hint="rename the extra",
             ),
         ],
@@ -254,8 +263,8 @@ FAULTS: list[tuple[dict[str, Any], tuple[str, ...], tuple[str, ...], list[Fault]
         (),
         (),
         [
-            Fault(where="project.dependencies", message="expected a list, found 'torch'"),
-            Fault(where="project.optional-dependencies", message="expected a table, found []"),
+            Fault(where="project.dependencies", message='expected a list, found "torch"'),
+            Fault(where="project.optional-dependencies", message="expected a table, found a list"),
         ],
     ),
 ]
@@ -274,22 +283,32 @@ def test_faults(
 
 
 @pytest.mark.parametrize(
-    ("table", "word"),
+    ("table", "place", "word"),
     [
-        ({"a": [{"include-group": "b"}], "b": [{"include-group": "a"}]}, "b -> a"),
-        ({"a": [{"include-group": "A"}]}, "a includes itself"),
-        ({"a": [{"include-group": "missing"}]}, "'missing' not found"),
-        ({"a": [{"unknown": "x"}]}, "'unknown'"),
-        ({"a": ["not a requirement !"]}, "not a requirement: 'not a requirement !': "),
-        ({"a": "torch"}, "string"),
-        ({"a": [3]}, "3"),
-        ({"a": [], "A": []}, "a (a, A)"),
+        (
+            {"a": [{"include-group": "b"}], "b": ["x", {"include-group": "a"}]},
+            "b[1]",
+            "a -> b -> a",
+        ),
+        ({"a": [{"include-group": "A"}]}, "a[0]", "a -> a"),
+        ({"A": ["x", {"include-group": "missing"}]}, "A[1]", "no group 'missing'"),
+        ({"a": [{"unknown": "x"}]}, "a[0]", "found a table"),
+        ({"a": [{"include-group": "b", "x": "y"}], "b": []}, "a[0]", "found a table"),
+        ({"a": [{"include-group": 3}]}, "a[0]", "found a table"),
+        (
+            {"a": ["not a requirement !"]},
+            "a[0]",
+            "not a requirement: 'not a requirement !': ",
+        ),
+        ({"a": "torch"}, "a", 'expected a list, found "torch"'),
+        ({"a": ["x", 3]}, "a[1]", "found 3"),
+        ({"a": [], "A": []}, "A", "'a' is the same group"),
     ],
 )
-def test_faulty_group(table: dict[str, Any], word: str) -> None:
-    """A group that PEP 735 does not allow is a fault of that group, with the reason itself."""
+def test_faulty_group(table: dict[str, Any], place: str, word: str) -> None:
+    """What PEP 735 does not allow is a fault of that item of that group, as the file spells it."""
     _, faults = read({"dependency-groups": table}, groups=("a",))
-    assert [fault.where for fault in faults] == ["dependency-groups.a"]
+    assert [fault.where for fault in faults] == [f"dependency-groups.{place}"]
     assert word in faults[0].message
     assert "\n" not in faults[0].message
     assert "exception" not in faults[0].message
@@ -299,15 +318,14 @@ def test_every_fault_of_a_group() -> None:
     """Several faults of one group come at once."""
     table = {"a": ["!", {"include-group": "missing"}]}
     _, faults = read({"dependency-groups": table}, groups=("a",))
-    assert {fault.where for fault in faults} == {"dependency-groups.a"}
-    assert len(faults) == 2
+    assert [fault.where for fault in faults] == ["dependency-groups.a[0]", "dependency-groups.a[1]"]
 
 
 def test_faulty_requirement_of_a_group() -> None:
     """What PEP 735 allows and a lock cannot have is told too; the rest of the group is read."""
     table = {"a": ["acme @ git+https://host.example/acme.git", "ruff"]}
     found, faults = read({"dependency-groups": table}, groups=("a",))
-    assert [fault.where for fault in faults] == ["dependency-groups.a"]
+    assert [fault.where for fault in faults] == ["dependency-groups.a[0]"]
     assert texts(found) == {("ruff", "'a' in dependency_groups")}
 
 
@@ -366,8 +384,11 @@ def test_asking_for_parts_of_other_requirements() -> None:
     assert gathered(faults) == tuple(
         Fault(
             where=option,
-            message="the requirements are not those of pyproject.toml, which alone has any",
-            hint="name what it brings in as requirements too",
+            message=(
+                "extras and groups belong to pyproject.toml, and the requirements are taken from "
+                "elsewhere"
+            ),
+            hint="leave it out, and name what it brings in as requirements too",
         )
         for option in (
             "--extra",

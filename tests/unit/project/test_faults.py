@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import UTC, date, datetime, time
 from typing import Any
 
 import pytest
 
 from lockforge.errors import ConfigError, Fault
-from lockforge.project.faults import Faults, nearest
+from lockforge.project.faults import Faults, nearest, worded
 from tests.unit.project.gathered import gathered
 
 
@@ -28,16 +29,56 @@ def test_all_at_once() -> None:
     """All faults are raised together, in the order found, each once."""
     faults = Faults()
     faults.raise_if_any("pyproject.toml")
-    faults.add("b", "second", "do this")
-    faults.add("a", "first")
-    faults.add("b", "second", "do this")
+    faults.add("tool.lockforge.python", "second", "do this")
+    faults.add("project", "first")
+    faults.add("tool.lockforge.python", "second", "do this")
     with pytest.raises(ConfigError, match=r"^2 faults found$") as caught:
         faults.raise_if_any("pyproject.toml")
     assert caught.value.where == "pyproject.toml"
     assert caught.value.faults == (
-        Fault(where="b", message="second", hint="do this"),
-        Fault(where="a", message="first"),
+        Fault(where="tool.lockforge.python", message="second", hint="do this"),
+        Fault(where="project", message="first"),
     )
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        "--matrix[0]",
+        "command line",
+        "project.txt, line 3",
+        "tool.txt",
+        ".python-version",
+        "project/r",
+    ],
+)
+def test_a_fault_of_something_else(where: str) -> None:
+    """The document is not named where one of the faults is not of it."""
+    faults = Faults()
+    faults.add("tool.lockforge.python", "wrong")
+    faults.add(where, "wrong too")
+    with pytest.raises(ConfigError) as caught:
+        faults.raise_if_any("pyproject.toml")
+    assert caught.value.where is None
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (7, "7"),
+        (0.5, "0.5"),
+        (True, "true"),
+        ("a\n", '"a\\n"'),
+        (date(2026, 11, 1), "2026-11-01"),
+        (datetime(2026, 11, 1, 12, tzinfo=UTC), "2026-11-01T12:00:00+00:00"),
+        (time(7, 30), "07:30:00"),
+        ([1], "a list"),
+        ({"a": 1}, "a table"),
+    ],
+)
+def test_worded(value: object, words: str) -> None:
+    """A value is shown as TOML has it."""
+    assert worded(value) == words
 
 
 @pytest.mark.parametrize(
@@ -49,10 +90,10 @@ def test_all_at_once() -> None:
         (True, bool, None),
         (3, int, None),
         (3, str, "expected a string, found 3"),
-        ("a", list, "expected a list, found 'a'"),
-        (["a"], dict, "expected a table, found ['a']"),
-        ("yes", bool, "expected true or false, found 'yes'"),
-        (True, int, "expected a number, found True"),
+        ("a", list, 'expected a list, found "a"'),
+        (["a"], dict, "expected a table, found a list"),
+        ("yes", bool, 'expected true or false, found "yes"'),
+        (True, int, "expected a number, found true"),
     ],
 )
 def test_typed(value: Any, kind: type, message: str | None) -> None:
@@ -76,10 +117,10 @@ def test_missing() -> None:
 def test_strings() -> None:
     """What is right of a list is taken; each wrong member is named by its place."""
     faults = Faults()
-    assert faults.strings({"key": ["a", 1, "b", None]}, "key", "at") == ["a", "b"]
+    assert faults.strings({"key": ["a", 1, "b", {}]}, "key", "at") == ["a", "b"]
     assert gathered(faults) == (
         Fault(where="at.key[1]", message="expected a string, found 1"),
-        Fault(where="at.key[3]", message="expected a string, found None"),
+        Fault(where="at.key[3]", message="expected a string, found a table"),
     )
 
 

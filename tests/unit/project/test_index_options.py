@@ -43,7 +43,7 @@ def opened(name: str, url: str, layout: Any = "simple") -> UserIndex:
 def test_nothing_stated() -> None:
     found, faults, _ = read()
     assert faults == ()
-    assert found == Indexes(default=PYPI, others=(), notes=())
+    assert found == Indexes(default=PYPI, others=(), notes=(), places={})
 
 
 def test_default_index() -> None:
@@ -98,6 +98,24 @@ def test_links() -> None:
     )
     assert [(fault.where, fault.message) for fault in faults] == [
         ("r.txt, line 3", "not a directory: nowhere")
+    ]
+
+
+def test_links_named_twice() -> None:
+    """A directory or page of several files and options is one, however its address ends."""
+    page = "https://acme.example/links"
+    one = RequirementsFile(find_links=[Stated("r.txt, line 1", "wheels"), Stated("r.txt", page)])
+    two = RequirementsFile(find_links=[Stated("s.txt, line 1", "./wheels/")])
+    options = Options(find_links=("/here/wheels", f"{page}/"))
+    tables = [{"name": "own", "url": "/here/wheels", "packages": ["acme"]}]
+
+    assert [user.index.name for user in read(one, two, options=options)[0].others] == [
+        "wheels",
+        "acme.example",
+    ]
+    assert [user.index.name for user in read(one, two, tables=tables)[0].others] == [
+        "own",
+        "acme.example",
     ]
 
 

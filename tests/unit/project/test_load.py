@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
 import pytest
@@ -41,6 +42,7 @@ FILES = Files(
     read=DISK.read,
     paths=DISK.paths,
     kind_of=DISK.kind_of,
+    sha256_of=DISK.sha256_of,
     where="pyproject.toml",
 )
 SMALL: dict[str, Any] = {
@@ -125,7 +127,7 @@ def test_every_key() -> None:
             requirement("torch>=2.9", "project.dependencies[0]"),
             requirement("acme-core", "project.dependencies[1]"),
             requirement("tqdm", "project.optional-dependencies.train[0]", "'train' in extras"),
-            requirement("pytest", "dependency-groups.dev", "'dev' in dependency_groups"),
+            requirement("pytest", "dependency-groups.dev[0]", "'dev' in dependency_groups"),
         ),
         requires_python=SpecifierSet(">=3.12"),
         matrix=make_matrix(
@@ -163,15 +165,12 @@ def test_every_key() -> None:
         groups=(NormalizedName("dev"),),
     )
     assert [one for one in loaded.accesses if one.user is not None] == [
-        IndexAccess(
-            url="https://acme.example/simple", names=("acme",), user="token", written_out=True
-        ),
+        IndexAccess(url="https://acme.example/simple", names=("acme",), user="token"),
         IndexAccess(
             url="https://mirror.example/whl/",
             names=("torch",),
             user="user",
             password="secret",
-            written_out=True,
         ),
     ]
     assert loaded.requirements == (
@@ -316,8 +315,8 @@ FAULTS: list[tuple[dict[str, Any], list[Fault]]] = [
             ),
             Fault(
                 where="tool.lockforge.rows.linux-cpu.glibc",
-                message="not a version: 'old'",
-                hint='expected "2.28" or the like',
+                message="not a version of glibc that linux can start from: 'old'",
+                hint='expected "2.5" to "2.99"',
             ),
             Fault(
                 where="tool.lockforge.rows.linux-cpu.dependencies[1]",
@@ -329,7 +328,7 @@ FAULTS: list[tuple[dict[str, Any], list[Fault]]] = [
             ),
             Fault(
                 where="tool.lockforge.rows.linux-cpu.exclude",
-                message="expected a list, found 'x'",
+                message='expected a list, found "x"',
             ),
         ],
     ),
@@ -412,10 +411,83 @@ def test_faults(pyproject: dict[str, Any], expected: list[Fault]) -> None:
     assert caught.value.where == "pyproject.toml"
 
 
+def test_a_row_is_the_same_however_it_is_spelt() -> None:
+    """What is set for a row holds for it by the name of this run."""
+    rows = {
+        "linux-x86_64-cpu": {"glibc": "2.34", "constraints": ["numpy<2"]},
+        "mac-arm64-mps": {"exclude": ["numpy"]},
+    }
+    config = small(matrix=["linux-cpu", "mac-cpu"], rows=rows)
+
+    project = load(config).project
+    other = load(config, Options(matrix=("linux-x86_64-cpu",))).project
+
+    assert [row.platform.floor for row in project.matrix.rows] == [(2, 34), (14, 0)]
+    assert project.rows == {
+        "linux-cpu": RowSettings(
+            constraints=(
+                requirement("numpy<2", "tool.lockforge.rows.linux-x86_64-cpu.constraints[0]"),
+            )
+        ),
+        "mac-cpu": RowSettings(exclude=frozenset({NormalizedName("numpy")})),
+    }
+    assert [row.platform.floor for row in other.matrix.rows] == [(2, 34)]
+    assert list(other.rows) == ["linux-x86_64-cpu"]
+
+
+def test_two_tables_of_one_row() -> None:
+    with pytest.raises(ConfigError) as caught:
+        load(small(rows={"linux-cpu": {}, "linux-x86_64-cpu": {"glibc": "2.34"}}))
+    assert caught.value.faults == (
+        Fault(
+            where="tool.lockforge.rows.linux-x86_64-cpu",
+            message="tool.lockforge.rows.linux-cpu is of the same row",
+            hint="say all of a row in one table",
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["2026-11-01T12:00:00Z", datetime(2026, 11, 1, 12, tzinfo=UTC), datetime(2026, 11, 1, 12)],  # noqa: DTZ001
+)
+def test_a_moment_of_toml(value: object) -> None:
+    """A date or moment may stand without quotes, as TOML has them; without a zone it is UTC."""
+    assert load(small(**{"exclude-newer": value})).project.policy.exclude_newer == (
+        "2026-11-01T12:00:00Z"
+    )
+
+
+def test_a_date_of_toml() -> None:
+    day = load(small(**{"exclude-newer": date(2026, 11, 1)}))
+    assert day.project.policy.exclude_newer == "2026-11-01T23:59:59Z"
+    assert day.settings == load(small(**{"exclude-newer": "2026-11-01"})).settings
+
+
+@pytest.mark.parametrize(
+    ("config", "where"),
+    [
+        ({"metadata": {"!!==1": {}}}, 'metadata."!!==1"'),
+        (
+            {"metadata": {"a==1": {"requires-dist": ["b; 'x' in extras"]}}},
+            'metadata."a==1".requires-dist[0]',
+        ),
+        ({"rows": {"linux-cpu": {"exclude": ["a", "b c"]}}}, "rows.linux-cpu.exclude[1]"),
+        ({"constraints": ["a; 'x' in dependency_groups"]}, "constraints[0]"),
+        ({"matrix": "linux-cpu"}, "matrix"),
+    ],
+)
+def test_slips(config: dict[str, Any], where: str) -> None:
+    """What could be read as nothing is a fault, and one only."""
+    with pytest.raises(ConfigError) as caught:
+        load(small(**config))
+    assert [fault.where for fault in caught.value.faults] == [f"tool.lockforge.{where}"]
+
+
 @pytest.mark.parametrize(
     ("pyproject", "where"),
     [
-        ({"tool": 3, "project": []}, {"pyproject.tool", "pyproject.project"}),
+        ({"tool": 3, "project": []}, {"tool", "project"}),
         ({"tool": {"lockforge": []}}, {"tool.lockforge"}),
         ({"tool": {"lockforge": {"matrix": "linux-cpu"}}}, {"tool.lockforge.matrix"}),
         (small(rows=[]), {"tool.lockforge.rows"}),
@@ -554,8 +626,6 @@ def test_the_defaults_are_no_settings() -> None:
         exclude_newer_strict=False,
     )
     assert load(stated).settings == load(SMALL).settings
-    # Without a limit there is nothing to be strict about.
-    assert load(small(exclude_newer_strict=True)).settings == load(SMALL).settings
 
 
 RESTRICTED = small(
@@ -600,6 +670,11 @@ def test_what_a_lock_records_of_restrictions() -> None:
         "constraint NumPy<2",
         "override acme[fast] @ wheels/acme-1.0-py3-none-any.whl",
         "override numpy==1.26.4",
+        # The sha256 of no bytes at all (FIPS 180-4).
+        (
+            "file wheels/acme-1.0-py3-none-any.whl: sha256 "
+            "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+        ),
         "linux-cpu: constraint pillow<12",
         "linux-cpu: override tqdm==4",
         "prerelease allow",
@@ -610,6 +685,93 @@ def test_what_a_lock_records_of_restrictions() -> None:
         "no-binary b",
         "exclude newer 2026-11-01",
         "exclude newer strict",
+    }
+
+
+def test_what_a_lock_records_of_indexes() -> None:
+    """What lies at an address, and how it is read, where the address alone does not tell."""
+    indexes = [
+        {"name": "acme", "url": "https://acme.example/simple", "packages": ["acme"]},
+        {"name": "page", "url": "https://acme.example/all", "packages": ["a"], "format": "flat"},
+        {"name": "x.html", "url": "https://x.example/x.html", "packages": ["b"]},
+        {"name": "y", "url": "https://y.example/y.html", "packages": ["c"], "format": "simple"},
+        {"name": "local", "url": "./wheels"},
+        {"name": "copies", "url": "./libs", "format": "simple", "packages": ["d"]},
+    ]
+    assert set(load(small(index=indexes)).settings) - set(load(SMALL).settings) == {
+        "index https://acme.example/simple/ serves acme",
+        "index https://acme.example/all as flat serves a",
+        "index https://x.example/x.html serves b",
+        "index https://y.example/y.html/ serves c",
+        "index local at ./wheels serves acme",
+        "index copies at ./libs as simple serves d",
+    }
+    unnamed = [{"url": "./wheels"}, {"url": "/project/libs", "format": "simple"}]
+    assert set(load(small(index=unnamed)).settings) - set(load(SMALL).settings) == {
+        "index ./wheels serves acme",
+        "index libs as simple serves any name",
+    }
+
+
+def test_what_a_lock_records_of_stated_metadata() -> None:
+    """The addresses in it are worded without what may be secret."""
+    requires = [
+        "torch",
+        "acme @ https://user:s3cret@acme.example/acme-1.0.zip?sig=s3cret",
+        "zed @ file:///home/someone/zed-1.0.zip",
+    ]
+    loaded = load(small(metadata={"bar==1": {"requires-dist": requires}}))
+    assert set(loaded.settings) - set(load(SMALL).settings) == {
+        (
+            "metadata bar==1 requires acme @ https://acme.example/acme-1.0.zip, torch, "
+            "zed @ zed-1.0.zip"
+        )
+    }
+
+
+def test_what_a_lock_records_of_the_catalogue() -> None:
+    """A user's additions count by what they say, not by how it is written."""
+
+    def recorded(text: str | None) -> set[str]:
+        files = replace(FILES, pyproject=SMALL)
+        settings = load_project(Options(), files, load_catalog(text), NOW).settings
+        return set(settings) - set(load(SMALL).settings)
+
+    (one,) = recorded("python:\n  minors: ['3.12']\n")
+    assert re.fullmatch("catalog [0-9a-f]{16}", one)
+    assert recorded("# Ours.\npython: {minors: ['3.12']}\n") == {one}
+    assert recorded("python: {minors: ['3.13']}\n") != {one}
+    assert recorded("# Nothing.\n") == recorded(None) == set()
+
+
+def test_a_row_asks_for_an_extra_of_the_project() -> None:
+    """The name is the project's own in a row too, and never one to ask an index for."""
+    pyproject = small(rows={"linux-cpu": {"dependencies": ["App[gpu]; os_name == 'posix'", "b"]}})
+    pyproject["project"] = {
+        "name": "app",
+        "optional-dependencies": {"gpu": ["flash-attn", "app[more]"], "more": ["einops"]},
+    }
+    assert load(pyproject).project.rows["linux-cpu"].requirements == (
+        requirement("flash-attn; os_name == 'posix'", "project.optional-dependencies.gpu[0]"),
+        requirement("einops; os_name == 'posix'", "project.optional-dependencies.more[0]"),
+        requirement("b", "tool.lockforge.rows.linux-cpu.dependencies[1]"),
+    )
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_one_directory_is_editable_or_not(*, reverse: bool) -> None:
+    """Where one of the lines that name it says so it is, in whatever order they come."""
+    lines = ["-e /project/libs/zed", "/project/libs/zed", "torch"]
+    disk = Disk({**DISK.files, "/here/r.txt": "\n".join(lines[::-1] if reverse else lines)})
+    rows = {"linux-cpu": {"dependencies": ["zed @ ./libs/zed"]}}
+    files = replace(FILES, pyproject=small(rows=rows), read=disk.read)
+    options = Options(requirement_files=("r.txt",))
+    project = load_project(options, files, load_catalog(), NOW).project
+
+    found = (*project.requirements, *project.rows["linux-cpu"].requirements)
+    assert {(one.requirement.name, one.editable) for one in found} == {
+        ("zed", True),
+        ("torch", False),
     }
 
 

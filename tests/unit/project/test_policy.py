@@ -77,7 +77,31 @@ def test_options_win() -> None:
 
 
 def test_strict_by_option() -> None:
-    assert read({}, Options(exclude_newer_strict=True)) == (Policy(exclude_newer_strict=True), ())
+    newer = "2026-11-01T00:00:00Z"
+    assert read({"exclude-newer": newer}, Options(exclude_newer_strict=True)) == (
+        Policy(exclude_newer=newer, exclude_newer_strict=True),
+        (),
+    )
+
+
+@pytest.mark.parametrize(
+    ("config", "option", "where"),
+    [
+        ({}, True, "--exclude-newer-strict"),
+        ({"exclude-newer-strict": True}, False, "tool.lockforge.exclude-newer-strict"),
+    ],
+)
+def test_strict_about_nothing(config: dict[str, Any], where: str, *, option: bool) -> None:
+    """What would change nothing is likely to miss the other key."""
+    _, faults = read(config, Options(exclude_newer_strict=option))
+    assert faults == (
+        Fault(
+            where=where,
+            message="there is no exclude-newer for it to hold strictly",
+            hint='set exclude-newer = "2026-11-01" or the like, or leave it out',
+        ),
+    )
+    assert read({"exclude-newer-strict": False})[1] == ()
 
 
 def test_files() -> None:
@@ -221,12 +245,12 @@ def test_a_name_in_both() -> None:
             },
             Options(),
             [
-                Fault(where="tool.lockforge.prerelease", message="expected a string, found True"),
-                Fault(where="tool.lockforge.only-binary", message="expected a list, found 'foo'"),
+                Fault(where="tool.lockforge.prerelease", message="expected a string, found true"),
+                Fault(where="tool.lockforge.only-binary", message='expected a list, found "foo"'),
                 Fault(where="tool.lockforge.no-binary[0]", message="expected a string, found 1"),
                 Fault(
                     where="tool.lockforge.exclude-newer-strict",
-                    message="expected true or false, found 'yes'",
+                    message='expected true or false, found "yes"',
                 ),
             ],
         ),

@@ -60,8 +60,11 @@ def test_not_a_requirement() -> None:
 def test_marker_without_meaning() -> None:
     """A comparison that PEP 508 does not define is a fault where it stands."""
     faults = Faults()
-    assert make_reader(DISK, faults).read("torch; sys_platform ~= 'linux'", "here") is None
-    assert [fault.where for fault in gathered(faults)] == ["here"]
+    reader = make_reader(DISK, faults)
+    assert reader.read("torch; sys_platform ~= 'linux'", "here") is None
+    assert reader.read("torch; 'train' in extras", "there") is None
+    assert reader.read("torch; 'dev' in dependency_groups", "beyond") is None
+    assert [fault.where for fault in gathered(faults)] == ["here", "there", "beyond"]
 
 
 REFERENCES = [
@@ -292,7 +295,116 @@ def test_credentials_of_a_reference() -> None:
     found = reader.read(f"acme @ https://user:p%40ss@host.example/{WHEEL}", "here")
     assert found == entry(f"acme @ {WEB}")
     assert reader.references.credentials.found == [
-        IndexAccess(url=WEB, user="user", password="p@ss", written_out=True)
+        IndexAccess(url=WEB, user="user", password="p@ss")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("fragment", "kept"),
+    [
+        ("#egg=acme", ""),
+        ("#anything", ""),
+        ("#md5=0&egg=acme", ""),
+        (f"#sha256={SHA256}&egg=acme", f"#sha256={SHA256}"),
+        (f"#egg=acme&subdirectory=a&sha256={'A' * 64}", f"#sha256={'a' * 64}&subdirectory=a"),
+    ],
+)
+def test_fragments(fragment: str, kept: str) -> None:
+    """Only what says which bytes are meant is left, in one order, so that equals are equal."""
+    found = make_reader(DISK).read(f"acme @ {WEB}{fragment}", "here")
+    assert found is not None
+    assert found.requirement.url == f"{WEB}{kept}"
+
+
+def test_fragments_of_a_path() -> None:
+    found = make_reader(DISK).read(f"acme @ wheels/{WHEEL}#egg=acme&sha256={SHA256}", "here")
+    assert found is not None
+    assert found.requirement.url == f"file:///project/wheels/{WHEEL}#sha256={SHA256}"
+
+
+def test_a_subdirectory_of_a_directory() -> None:
+    faults = Faults()
+    assert make_reader(DISK, faults).read("zed @ libs#subdirectory=zed", "here") is None
+    assert gathered(faults) == (
+        Fault(
+            where="here",
+            message="a directory has no sha256 and no subdirectory: libs#subdirectory=zed",
+            hint="name the directory with the project in it, and nothing after it",
+        ),
+    )
+
+
+def test_a_query_is_told_of() -> None:
+    """The lock leaves it out, for it may be a secret: the user has to know what that means."""
+    reader = make_reader(DISK)
+    found = reader.read(f"acme @ {WEB}?token=s3cret", "here")
+    assert found is not None
+    assert found.requirement.url == f"{WEB}?token=s3cret"
+    assert reader.references.shown(f"{WEB}?token=s3cret") == WEB
+    assert reader.references.notes == (
+        (
+            f"here: the lock holds {WEB} without its query, which may be a secret: an installer "
+            "has to get the file without it"
+        ),
+    )
+
+
+@pytest.mark.parametrize("other", [f"{WEB}?v=2", WEB, f"{WEB}?v=2#sha256={SHA256}"])
+def test_addresses_that_only_a_query_tells_apart(other: str) -> None:
+    """In a lock they would be one, with the hash of either."""
+    reader = make_reader(DISK)
+    reader.read(f"acme @ {WEB}?v=1#sha256={SHA256}", "here")
+    reader.read(f"acme @ {WEB}?v=1", "again")
+    reader.read(f"acme @ {other}", "there")
+    assert [(fault.where, fault.message) for fault in gathered(reader.faults)] == [
+        (
+            "there",
+            f"{WEB} has another query than in here, and a lock holds it without one",
+        )
+    ]
+
+
+def test_contents() -> None:
+    """The bytes of a file and the requirements of a directory decide a lock; no secret is told."""
+    disk = Disk(
+        {
+            f"/project/wheels/{WHEEL}": "bytes",
+            "/project/zed/pyproject.toml": """
+            [project]
+            name = "zed"
+            version = "1"
+            dependencies = ["torch", "acme @ https://u:s3cret@host.example/acme-1.zip?sig=s3cret"]
+            dynamic = ["readme", "optional-dependencies"]
+            """,
+            "/project/tree/pyproject.toml": """
+            [project]
+            name = "tree"
+            dynamic = ["version"]
+            dependencies = ["torch"]
+            [project.optional-dependencies]
+            x = ["acme @ file:///home/someone/acme-1.zip", "not one @ https://u:s3cret@h.example"]
+            """,
+        }
+    )
+    reader = make_reader(disk)
+    for text in (
+        f"acme @ wheels/{WHEEL}",
+        f"acme @ wheels/{WHEEL}#sha256={SHA256}",
+        "zed @ zed",
+        "tree @ ./tree#egg=tree",
+    ):
+        assert reader.read(text, "here") is not None
+    digest = "277089d91c0bdf4f2e6862ba7e4a07605119431f5d13f726dd352b06f1b206a9"
+    assert reader.references.content_texts == [
+        f"file wheels/{WHEEL}: sha256 {digest}",
+        (
+            'directory zed: {"dependencies": ["torch", "acme @ https://host.example/acme-1.zip"], '
+            '"dynamic": ["optional-dependencies"], "version": "1"}'
+        ),
+        (
+            'directory tree: {"dependencies": ["torch"], "optional-dependencies": '
+            '{"x": ["acme @ acme-1.zip", "not one @ https://***@h.example"]}}'
+        ),
     ]
 
 

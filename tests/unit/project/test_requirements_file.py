@@ -62,6 +62,13 @@ LINES = [
     ),
     ("torch \\\r\n>=2\r\nnumpy", [("torch>=2", 1), ("numpy", 3)]),
     ("\n\n\\\n\ntorch\n", [("torch", 5)]),
+    # pip: a comment is not continued, and ends a line that is.
+    ("torch\n# needs numpy \\\nnumpy\n", [("torch", 1), ("numpy", 3)]),
+    ("torch \\\n# needs numpy \\\nnumpy\n", [("torch", 1), ("numpy", 3)]),
+    ("torch  # why \\\n>=2\n", [("torch", 1)]),
+    ("torch\nnumpy \\", [("torch", 1), ("numpy", 2)]),
+    ("torch\nnumpy \\\n>=2 \\", [("torch", 1), ("numpy>=2", 2)]),
+    ("torch\rnumpy\x0cscipy\n", [("torch", 1), ("numpy", 2), ("scipy", 3)]),
     ("", []),
 ]
 
@@ -283,8 +290,16 @@ def test_faults() -> None:
             message="the option --frobnicate is not understood here",
             hint=hint,
         ),
-        Fault(where="missing.txt", message="no such requirements file"),
-        Fault(where="missing.txt", message="no such constraints file"),
+        Fault(
+            where=f"{NAME}, line 5",
+            message="missing.txt: no such requirements file",
+            hint="correct the path, which is relative to this file",
+        ),
+        Fault(
+            where=f"{NAME}, line 6",
+            message="missing.txt: no such constraints file",
+            hint="correct the path, which is relative to this file",
+        ),
         Fault(
             where=f"{NAME}, line 7",
             message="the option --global-option is not understood here",

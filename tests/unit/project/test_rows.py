@@ -56,6 +56,14 @@ def test_row(name: str, platform: str, label: str) -> None:
     assert gathered(faults) == ()
 
 
+# The newest of each kind that the catalogue has.
+NEWEST = [
+    max(
+        (label for label in CATALOG.labels if Accelerator(label).kind == kind),
+        key=lambda label: Accelerator(label).version,
+    )
+    for kind in ("cuda", "rocm", "xpu", "cpu")
+]
 FAULTY = [
     ("linux", "row 'linux' names no accelerator", "write linux-cpu, for example"),
     ("win-amd64", "row 'win-amd64' names no accelerator", "write win-amd64-cpu, for example"),
@@ -82,6 +90,22 @@ FAULTY = [
         "unknown accelerator 'rocm' in row 'linux-rocm'",
         None,
     ),
+    (
+        "linux-gaudi",
+        "unknown accelerator 'gaudi' in row 'linux-gaudi'",
+        f"expected one such as {', '.join(NEWEST)}",
+    ),
+    (
+        "cpu",
+        "not a row: 'cpu': a row is a platform and an accelerator, joined by -",
+        "write linux-cu130, win-cpu, mac-cpu or the like",
+    ),
+    (
+        "linux_cpu",
+        "not a row: 'linux_cpu': a row is a platform and an accelerator, joined by -",
+        "write linux-cu130, win-cpu, mac-cpu or the like",
+    ),
+    ("LINUX-CPU", "unknown platform 'LINUX' in row 'LINUX-CPU'", "did you mean 'linux'?"),
     ("linux-mps", "row 'linux-mps': mps is on a Mac only", "write mac-mps"),
     (
         "win-rocm7.2",
@@ -128,30 +152,53 @@ def test_rows() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"),
+    ("platform", "text", "expected"),
     [
-        ("2.28", (2, 28)),
-        ("15.0", (15, 0)),
-        ("15", (15, 0)),
-        ("x", None),
-        ("2.28.1", None),
-        ("", None),
+        ("linux", "2.28", (2, 28)),
+        ("linux", "2.5", (2, 5)),
+        ("linux", "2.99", (2, 99)),
+        ("linux-aarch64", "2.17", (2, 17)),
+        ("mac", "15.0", (15, 0)),
+        ("mac", "15", (15, 0)),
+        ("mac", "26.1", (26, 1)),
+        ("mac-x86_64", "10.15", (10, 15)),
+        ("linux", "x", None),
+        ("linux", "2.28.1", None),
+        ("linux", "", None),
+        ("linux", "2", None),
+        ("linux", "2.4", None),
+        ("linux-aarch64", "2.16", None),
+        ("linux", "3.5", None),
+        ("linux", "1.0", None),
+        ("linux", "2.999999999", None),
+        ("mac", "10.15", None),
+        ("mac", "999999999.0", None),
+        ("mac", "٢٥.٠", None),  # noqa: RUF001
     ],
 )
-def test_floor(text: str, expected: tuple[int, int] | None) -> None:
-    """A floor is a version of one or two numbers."""
+def test_floor(platform: str, text: str, expected: tuple[int, int] | None) -> None:
+    """A floor is a version of one or two numbers, within what wheels can be for."""
     faults = Faults()
-    assert parse_floor(text, faults, "here") == expected
-    fault = Fault(
-        where="here", message=f"not a version: {text!r}", hint='expected "2.28" or the like'
+    assert parse_floor(text, PLATFORMS[platform], faults, "here") == expected
+    assert [fault.where for fault in gathered(faults)] == ([] if expected else ["here"])
+
+
+def test_the_words_for_a_floor() -> None:
+    faults = Faults()
+    parse_floor("3.5", PLATFORMS["linux"], faults, "here")
+    assert gathered(faults) == (
+        Fault(
+            where="here",
+            message="not a version of glibc that linux can start from: '3.5'",
+            hint='expected "2.5" to "2.99"',
+        ),
     )
-    assert gathered(faults) == (() if expected else (fault,))
 
 
 def test_pythons() -> None:
     """A patch release is kept, the first too; what is no Python 3 is a fault."""
     faults = Faults()
-    texts = ["3.12", "3.11.4", " 3.13.0 ", "3.12", "2.7", "3", "three", "4.0"]
+    texts = ["3.12", "3.11.4", " 3.13.0 ", "3.12", "2.7", "3", "three", "4.0", "3.12.100", "3.100"]
     assert parse_pythons(texts, faults, "--python") == [(3, 12), (3, 11, 4), (3, 13, 0)]
     assert gathered(faults) == tuple(
         Fault(
@@ -159,7 +206,7 @@ def test_pythons() -> None:
             message=f"not a Python version: {texts[place]!r}",
             hint='expected "3.12" or "3.12.3"',
         )
-        for place in (4, 5, 6, 7)
+        for place in (4, 5, 6, 7, 8, 9)
     )
 
 
@@ -188,7 +235,16 @@ CHOICES: list[tuple[list[str], str | None, str | None, list[PythonMinor]]] = [
     ([], "3.11\n", ">=3.10", [(3, 11)]),
     # It names one interpreter, which is no floor.
     ([], "3.11.9\n3.12\n", None, [(3, 11)]),
+    # What pyenv and uv write; an editor may put a mark before it.
+    ([], "\ufeff3.12\n", None, [(3, 12)]),
+    ([], "# the servers have it\n\n3.12.3  # why\n", None, [(3, 12)]),
+    ([], "pypy3.10-7.3.12\n3.12.3 3.11.9\n", None, [(3, 12)]),
+    ([], "cpython-3.12.3\n", None, [(3, 12)]),
+    ([], "cpython-3.12.3-linux-x86_64-gnu\n", None, [(3, 12)]),
+    ([], "cpython@3.12\n", None, [(3, 12)]),
+    ([], "python3.12\n", None, [(3, 12)]),
     ([], "\n", ">=3.13", [(3, 13), (3, 14)]),
+    ([], "# none\n", ">=3.13", [(3, 13), (3, 14)]),
     ([], None, ">=3.12", [(3, 12), (3, 13), (3, 14)]),
     ([], None, ">=3.11,<3.13", [(3, 11), (3, 12)]),
     ([], None, ">=3.12.4,<3.14", [(3, 12), (3, 13)]),
@@ -218,7 +274,7 @@ def test_choice_of_pythons(
         faults=faults,
     )
     assert pythons.chosen == expected
-    assert pythons.derived is not bool(stated or (file and file.strip()))
+    assert pythons.derived is not bool(stated or (file and "3." in file))
     assert str(pythons.limits or "") == ",".join(sorted((requires_python or "").split(",")))
     assert gathered(faults) == ()
 
@@ -258,12 +314,12 @@ def test_choice_of_pythons(
         ),
         (
             [],
-            "pypy",
+            "# what CI has\npypy3.10-7.3.12\nsystem 3.13t\n",
             None,
             Fault(
-                where=".python-version[0]",
-                message="not a Python version: 'pypy'",
-                hint='expected "3.12" or "3.12.3"',
+                where=".python-version",
+                message="it names no CPython: pypy3.10-7.3.12, system, 3.13t",
+                hint='write "3.12" or the like, or state the Pythons in tool.lockforge.python',
             ),
         ),
         (

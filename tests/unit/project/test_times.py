@@ -34,6 +34,8 @@ NOW = datetime(2026, 11, 15, 8, 30, tzinfo=UTC)
         ("2 weeks", "2026-11-01T08:30:00Z"),
         ("1week", "2026-11-08T08:30:00Z"),
         (" 7 days ", "2026-11-08T08:30:00Z"),
+        (" 2026-11-01 ", "2026-11-01T23:59:59Z"),
+        ("0001-01-01T00:00:00Z", "0001-01-01T00:00:00Z"),
     ],
 )
 def test_moments(text: str, expected: str) -> None:
@@ -54,7 +56,14 @@ def test_moments(text: str, expected: str) -> None:
         "2026-13-01",
         "2026-02-30",
         "01.11.2026",
+        # ISO 8601 has more forms than people read as dates.
+        "20260601",
+        "2026-W23-1",
+        "2026-06-01T12",
+        "2026-06-01T25:00",
         # Before the first moment there is:
+        "0001-01-01T00:00:00+14:00",
+        "9999-12-31T23:00:00-02:00",
         "9999999 days",
         "99999999999 weeks",
     ],

@@ -7,7 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from packaging.metadata import parse_email
 from packaging.requirements import Requirement
-from packaging.utils import NormalizedName
 from packaging.version import Version
 
 from lockforge.errors import MetadataError
@@ -21,14 +20,11 @@ from lockforge.standards.core_metadata import (
 HEAD = "Metadata-Version: 2.1\nName: foo\nVersion: 1.0\n"
 
 
-def metadata(
-    *requires: str, requires_python: str | None = None, extras: tuple[str, ...] = ()
-) -> Metadata:
+def metadata(*requires: str, requires_python: str | None = None) -> Metadata:
     return Metadata(
         version=Version("1.0"),
         requires_python=requires_python,
         requires_dist=tuple(map(Requirement, requires)),
-        provides_extra=tuple(map(NormalizedName, extras)),
     )
 
 
@@ -50,7 +46,6 @@ TEXTS = [
     # torch 2.13 for macOS repeats a line.
     (HEAD + "Requires-Dist: triton>=3\n" * 2, metadata("triton>=3")),
     (HEAD + "Requires-Dist: b\nRequires-Dist: a\nRequires-Dist: b\n", metadata("b", "a")),
-    (HEAD + "Provides-Extra: Opt_Einsum\n", metadata(extras=("opt-einsum",))),
     (HEAD + "Requires-Dist: numpy\n  >=1.0,\n\t<2\n", metadata("numpy>=1.0,<2")),
     (HEAD + "Summary: one\n  two: three\nRequires-Dist: numpy\n", metadata("numpy")),
     (
@@ -101,7 +96,6 @@ def test_headers_as_packaging_reads_them(headers: list[str]) -> None:
     found = parse_metadata(text, where="foo.whl")
     expected = dict.fromkeys(map(Requirement, map(_unfold, raw.get("requires_dist", []))))
     assert found.requires_dist == tuple(expected)
-    assert [*found.provides_extra] == [_unfold(one) for one in raw.get("provides_extra", [])]
 
 
 def _unfold(value: str) -> str:

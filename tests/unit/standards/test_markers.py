@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from packaging.markers import Marker
+from packaging.markers import Marker, UndefinedComparison
 
 from lockforge.model.platforms import PLATFORMS, Platform
 from lockforge.standards.environment import host_environment
@@ -123,6 +123,24 @@ def test_open(marker: str, left: str) -> None:
 def test_extras(marker: str, extra: str, expected: bool | str) -> None:  # noqa: FBT001
     """An extra is asked for or not; nothing of it stays open."""
     assert decide(Marker(marker), LINUX, PY312, extra) == expected
+
+
+@pytest.mark.parametrize(
+    ("marker", "reason"),
+    [
+        ("'x' in extras", "extras is known only where a lock is installed"),
+        ("'x' not in extras", "extras is known only where a lock is installed"),
+        ("sys_platform == 'linux' and 'x' in dependency_groups", "dependency_groups is known"),
+        ("python_full_version > '3.12.2' and 'x' in extras", "extras is known"),
+        ("platform_release in extras", "extras is known"),
+        ("python_full_version in extras", "extras is known"),
+        ("'a' == 'b'", "it compares no variable"),
+    ],
+)
+def test_without_meaning(marker: str, reason: str) -> None:
+    """A marker on what only a lock knows, or on nothing, is one kind of error."""
+    with pytest.raises(UndefinedComparison, match=reason):
+        decide(Marker(marker), LINUX, PY312)
 
 
 ATOMS = st.sampled_from(

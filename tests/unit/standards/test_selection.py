@@ -10,7 +10,7 @@ from packaging.pylock import PackageSdist, PackageWheel
 from lockforge.errors import LockSelectionError
 from lockforge.model.platforms import PLATFORMS
 from lockforge.standards.pylock import parse_pylock
-from lockforge.standards.selection import select
+from lockforge.standards.selection import select, select_possible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -232,6 +232,77 @@ def test_closed(dependencies: list[str], others: list[str], message: str | None)
         assert "a" in select(locked, LINUX, (3, 12))
     else:
         assert refused(locked).message == message
+
+
+OPEN = lock(
+    package(
+        "always", "1.0", dependencies=['{ name = "new", marker = "platform_release > \'5\'" }']
+    ),
+    package("new", "1.0", marker="platform_release > '5'", requires_python=">=3.12.4"),
+    package("early", "1.0", marker="python_full_version < '3.12.4'"),
+    package("late", "1.0", marker="implementation_version >= '3.13.1'"),
+    package("mac", "1.0", marker="platform_version == 'x' and sys_platform == 'darwin'"),
+    package("train", "1.0", marker="'train' in extras and platform_release > '5'"),
+    package("dev", "1.0", marker="'dev' in dependency_groups or platform_system == 'Darwin'"),
+)
+
+
+@pytest.mark.parametrize(
+    ("platform", "python", "extras", "groups", "expected"),
+    [
+        ("linux", 12, [], [], {"always", "new", "early"}),
+        ("linux", 13, [], [], {"always", "new", "late"}),
+        ("linux", 13, ["train"], ["dev"], {"always", "new", "late", "train", "dev"}),
+        ("mac", 12, [], [], {"always", "new", "early", "mac", "dev"}),
+    ],
+)
+def test_selection_of_all_hosts(
+    platform: str, python: int, extras: list[str], groups: list[str], expected: set[str]
+) -> None:
+    """What a Target does not decide counts as true; what it decides is decided."""
+    found = select_possible(OPEN, PLATFORMS[platform], (3, python), extras=extras, groups=groups)
+    assert set(found) == expected
+
+
+@pytest.mark.parametrize(
+    ("pylock", "message"),
+    [
+        (
+            lock(package("a", "1.0", requires_python="<3.12")),
+            "a requires Python <3.12, which no 3.12 is",
+        ),
+        (
+            lock(package("a", "1.0", marker="extra == 'x'")),
+            "a marker has no meaning in a lock: 'extra'",
+        ),
+        (
+            lock(package("a", "1.0", dependencies=["{ name = 'b', marker = \"extra == 'x'\" }"])),
+            "a marker has no meaning in a lock: 'extra'",
+        ),
+        (
+            lock(
+                package(
+                    "a",
+                    "1.0",
+                    dependencies=["{ name = 'b', marker = \"platform_release > '5'\" }"],
+                )
+            ),
+            "a depends on b, of which no entry applies",
+        ),
+        (lock(package("a", "1.0", dependencies=["{ x = 'b' }"])), "a dependency of a has no name"),
+    ],
+)
+def test_no_host_at_all(pylock: Pylock, message: str) -> None:
+    """What would be refused on every host, or on some, is an error here too."""
+    with pytest.raises(LockSelectionError) as caught:
+        select_possible(pylock, LINUX, (3, 12))
+    assert (caught.value.message, caught.value.hint) == (message, HINT)
+
+
+def test_a_marker_without_meaning() -> None:
+    """PEP 508's `extra` has no value when a lock is installed."""
+    pylock = lock(package("a", "1.0", marker="extra == 'x'"))
+    assert refused(pylock).message == "a marker has no meaning in a lock: 'extra'"
 
 
 def test_name_from_the_address() -> None:
