@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from packaging.utils import canonicalize_name
 
 from lockforge.errors import MissingHashError, NoSolutionError, SolverLimitError, UsageError
-from lockforge.lockfile.freshness import stale_reasons
+from lockforge.lockfile.freshness import is_altered, stale_reasons
 from lockforge.lockfile.notes import notes_of
 from lockforge.lockfile.previous import known_files, preferences
 from lockforge.merge.merge import merge
@@ -99,40 +99,68 @@ def lock(
     given up, MissingHashError for all files without a hash, and whatever the indexes raise.
     """
     project = request.loaded.project
-    reasons: tuple[str, ...] = ("an upgrade was asked for",)
-    previous: Pylock | None = None
-    warnings: list[str] = []
-    if request.previous is None:
-        reasons = ("there is no lock yet",)
-    elif request.upgrade:
-        refuse_conflicts(request.previous, where=request.where)
-        if request.upgrade_packages:
-            found, _ = parse_pylock(request.previous, where=request.where)
-            _check_known(request.upgrade_packages, found, where=request.where)
-    else:
-        previous, data = parse_pylock(request.previous, where=request.where)
-        _check_known(request.upgrade_packages, previous, where=request.where)
-        stale = _stale_reasons(request, previous, data)
-        if not (stale or request.upgrade_packages or request.refresh):
-            return LockOutcome(text=request.previous, pylock=previous, data=data, reasons=())
-        if request.refresh:
-            reasons = ("a refresh was asked for",)
-        reasons = stale or reasons
-        if not locked_rows(data, where=request.where):
-            warnings.append(
-                f"{request.where} was made by {previous.created_by}: its versions are kept where "
-                "they fit, and the file becomes lockforge's"
-            )
+    before = _read_previous(request)
+    if before.current is not None:
+        return before.current
+    previous = before.pylock
     outcome, told = _solve(request, project, catalog, repository, previous, progress, limits)
     moving = frozenset(map(canonicalize_name, request.upgrade_packages))
     known = known_files(previous, moving=()) if previous else {}
     kept = known_files(previous, moving=moving) if previous and not request.refresh else {}
-    resolutions = _complete(outcome.resolutions, kept, repository, progress)
-    told += _changed_files(resolutions, known)
+    resolutions = _complete(outcome.resolutions, kept, repository, progress, altered=before.altered)
+    told += _changed_files(resolutions, known, altered=before.altered)
     outcome = replace(outcome, resolutions=tuple(resolutions))
     text, pylock, data = _render(request, project, catalog, outcome)
     return LockOutcome(
-        text=text, pylock=pylock, data=data, reasons=reasons, warnings=(*warnings, *told)
+        text=text,
+        pylock=pylock,
+        data=data,
+        reasons=before.reasons,
+        warnings=(*before.warnings, *told),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Previous:
+    """What the lock that is there means for the one to be made."""
+
+    reasons: tuple[str, ...]
+    pylock: Pylock | None = None
+    """None where nothing of it is to be kept."""
+    altered: bool = False
+    """Whether it is no longer what was locked, so that its hashes prove nothing."""
+    warnings: tuple[str, ...] = ()
+    current: LockOutcome | None = None
+    """Set where there is nothing to do."""
+
+
+def _read_previous(request: LockRequest) -> _Previous:
+    if request.previous is None:
+        return _Previous(reasons=("there is no lock yet",))
+    if request.upgrade:
+        refuse_conflicts(request.previous, where=request.where)
+        if request.upgrade_packages:
+            found, _ = parse_pylock(request.previous, where=request.where)
+            _check_known(request.upgrade_packages, found, where=request.where)
+        return _Previous(reasons=("an upgrade was asked for",))
+    pylock, data = parse_pylock(request.previous, where=request.where)
+    _check_known(request.upgrade_packages, pylock, where=request.where)
+    stale = _stale_reasons(request, pylock, data)
+    asked = "a refresh was asked for" if request.refresh else "an upgrade was asked for"
+    if not (stale or request.upgrade_packages or request.refresh):
+        current = LockOutcome(text=request.previous, pylock=pylock, data=data, reasons=())
+        return _Previous(reasons=(), pylock=pylock, current=current)
+    warnings = []
+    if not locked_rows(data, where=request.where):
+        warnings.append(
+            f"{request.where} was made by {pylock.created_by}: its versions are kept where "
+            "they fit, and the file becomes lockforge's"
+        )
+    return _Previous(
+        reasons=stale or (asked,),
+        pylock=pylock,
+        altered=is_altered(pylock, data, matrix=request.loaded.project.matrix, where=request.where),
+        warnings=tuple(warnings),
     )
 
 
@@ -195,8 +223,12 @@ def _complete(
     known: Mapping[tuple[str, str], PackageArchive | PackageWheel | PackageSdist],
     repository: Repository,
     progress: Progress,
+    *,
+    altered: bool,
 ) -> list[Resolution]:
     """Give every file its hash: the previous lock's where it has the file, else the page's.
+
+    Where that lock was altered, the page's comes first.
 
     What neither states is asked of the repository, which may download the file.
     """
@@ -207,7 +239,7 @@ def _complete(
         # The address itself counts too: what a query tells apart are two files of one place.
         key = (*_place(pin), pin.file.url, pin.file.sha256)
         if key not in found:
-            found[key] = file = _kept(pin.file, known.get(_place(pin)))
+            found[key] = file = _kept(pin.file, known.get(_place(pin)), altered=altered)
             if file.sha256 is None and not file.source_tree:
                 progress.stage(f"hashing {file.filename}")
                 try:
@@ -237,25 +269,35 @@ def _place(pin: Pin) -> tuple[str, str]:
 def _changed_files(
     resolutions: Sequence[Resolution],
     known: Mapping[tuple[str, str], PackageArchive | PackageWheel | PackageSdist],
+    *,
+    altered: bool,
 ) -> list[str]:
     """Say which files have other bytes than the previous lock has of them, sorted."""
     found = set()
+    how = "was changed at its source under the same name"
+    if altered:
+        how = "was changed at its source under the same name, or the lock was edited"
     for pin in (pin for one in resolutions for pin in one.pins):
         before = known.get(_place(pin))
         was = before.hashes.get("sha256") if before is not None else None
         if was is not None and was != pin.file.sha256:
             found.add(
-                f"{pin.file.filename} was changed at its source under the same name: its sha256 is "
-                f"{pin.file.sha256}, the lock had {was}; do not trust it before you know why"
+                f"{pin.file.filename} {how}: its sha256 is {pin.file.sha256}, the lock had {was}; "
+                "do not trust it before you know why"
             )
     return sorted(found)
 
 
 def _kept(
-    file: DistributionFile, known: PackageArchive | PackageWheel | PackageSdist | None
+    file: DistributionFile,
+    known: PackageArchive | PackageWheel | PackageSdist | None,
+    *,
+    altered: bool,
 ) -> DistributionFile:
     """Keep the address and hash that the previous lock has, whatever the page says now."""
     if known is None or known.url is None:
+        return file
+    if altered and file.sha256 not in {None, known.hashes.get("sha256")}:
         return file
     return replace(
         file, url=known.url, sha256=known.hashes.get("sha256"), size=known.size or file.size

@@ -49,6 +49,15 @@ def stale_reasons(
     )
 
 
+def is_altered(lock: Pylock, data: dict[str, Any], *, matrix: Matrix, where: str) -> bool:
+    """Whether the lock's content is not what was locked, as after a merge or an edit.
+
+    Its hashes then prove nothing.
+    """
+    rows = {row.name: row for row in locked_rows(data, where=where)}
+    return bool(_content_reasons(lock, rows, matrix))
+
+
 def _differences(kind: str, locked: Sequence[str], wanted: Sequence[str]) -> list[str]:
     missing = sorted(set(wanted) - set(locked))
     surplus = sorted(set(locked) - set(wanted))

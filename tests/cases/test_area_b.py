@@ -235,6 +235,22 @@ class TestLF014:
 
         assert Lock(lock_path).select("linux")["triton"].sha256 == entry.sha256
 
+    def test_an_edited_hash_is_not_kept(
+        self, world: World, lock_world: LockWorld, lock_path: Path
+    ) -> None:
+        """The row's digest tells that the lock is not what was locked, so the page is believed."""
+        self._fill(world, on_torch_index=True)
+        lock_world("torch", rows="linux-cu130")
+        before = lock_path.read_text("utf-8")
+        right = world.entry("cu130", self._TRITON).sha256
+        lock_path.write_text(before.replace(right, "0" * 64), "utf-8")
+
+        ended = lock_world("torch", rows="linux-cu130")
+
+        assert lock_path.read_text("utf-8") == before
+        assert f"warning: {self._TRITON} was changed at its source" in ended.err
+        assert "or the lock was edited" in ended.err
+
     def test_a_refresh_takes_one_changed_hash_and_says_that_it_is_suspicious(
         self, world: World, lock_world: LockWorld, lock_path: Path
     ) -> None:
