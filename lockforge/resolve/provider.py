@@ -80,12 +80,21 @@ class Provider(AbstractProvider[Need, Candidate, Identifier]):
         information: Mapping[Identifier, Iterator[RequirementInformation[Need, Candidate]]],
         backtrack_causes: Sequence[RequirementInformation[Need, Candidate]],
     ) -> Iterable[Identifier]:
-        """Go on with what is named exactly, then what had many conflicts, then what came first."""
+        """Go on with what is named exactly, then what had many conflicts, then what came first.
+
+        Before all else of its kind comes torch: what is built for it is chosen beside it.
+        """
         rank, order, exact = self._priorities.rank, self._order, self._named
         return [
             min(
                 identifiers,
-                key=lambda one: (one not in exact, rank(one), order.get(one, 0), one),
+                key=lambda one: (
+                    one not in exact,
+                    rank(one),
+                    one != "torch",
+                    order.get(one, 0),
+                    one,
+                ),
             )
         ]
 

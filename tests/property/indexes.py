@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urldefrag
 
 from packaging.requirements import Requirement
-from packaging.utils import canonicalize_name
+from packaging.specifiers import SpecifierSet
 
 from lockforge.adapters.direct import direct_listing
 from lockforge.errors import NeedsBuildError, ProjectNotFoundError
@@ -27,6 +27,7 @@ PYPI = "https://pypi.org/simple/"
 EXTENSIONS = "https://wheels.example.com/simple/"
 FILES = "https://files.example.com/"
 """Where files lie that a project names by their address."""
+_UPLOADED = "2026-01-01T00:00:00Z"
 
 
 def torch_index(label: str) -> str:
@@ -42,7 +43,8 @@ class Release:
     filenames: tuple[str, ...]
     requires: tuple[str, ...] = ()
     requires_python: str | None = None
-    """What the index says, and the metadata too."""
+    announced: bool = True
+    """Whether the index tells it too, and not only the metadata."""
     yanked: bool = False
     readable: bool = True
     """Whether an sdist tells what it requires."""
@@ -50,6 +52,8 @@ class Release:
     """What its metadata should say and does not: it is built for these."""
     limits: tuple[str, ...] = ()
     """What it is built for where that is there, be it that nothing brings it in."""
+    accelerator: str = ""
+    """The row's that it is built for."""
 
     @property
     def name(self) -> NormalizedName:
@@ -67,6 +71,15 @@ class Release:
         found = parse_sdist_name(first)
         assert found is not None, first
         return found
+
+    def suits(self, python: str) -> bool:
+        """Whether it admits a patch release of Python."""
+        return SpecifierSet(self.requires_python or "").contains(python)
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether the project names it by its address."""
+        return self.index.startswith(FILES)
 
     @property
     def metadata(self) -> Metadata:
@@ -97,10 +110,11 @@ class Indexes:
                         filename=filename,
                         url=f"{release.index}files/{filename}",
                         sha256=digest_of(release.index, filename),
-                        requires_python=release.requires_python,
+                        requires_python=release.requires_python if release.announced else None,
                         yanked="broken" if release.yanked else None,
                         metadata=True,
                         size=len(filename),
+                        upload_time=_UPLOADED if release.index in {PYPI, EXTENSIONS} else None,
                     )
                 )
         for files in self._pages.values():
@@ -135,8 +149,3 @@ class Indexes:
         metadata: Iterable[tuple[Index, DistributionFile]],
     ) -> bool:
         return bool([*listings, *metadata])
-
-
-def named(text: str) -> NormalizedName:
-    """The package that a requirement is about."""
-    return canonicalize_name(Requirement(text).name)

@@ -8,21 +8,23 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from packaging.markers import Marker
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
-from packaging.version import Version
 
-from tests.property.indexes import Release, digest_of
+from tests.property.indexes import EXTENSIONS, Release
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
+    from lockforge.model.platforms import Platform
     from tests.property.worlds import World
 
-Found = "Mapping[str, tuple[Version, Release]]"
+Found: TypeAlias = "Mapping[str, Release]"
+"""What is installed: the release of each package by name."""
 
 
 @functools.lru_cache(maxsize=65536)
@@ -41,23 +43,27 @@ def holds(text: str, environment: Mapping[str, str], extra: str = "") -> bool:
     return marker is None or _holds(str(marker), frozenset(environment.items()), extra)
 
 
-def by_digest(world: World) -> dict[str, tuple[Release, str]]:
-    """The release and name of every file there is, by its sha256."""
-    return {
-        digest_of(release.index, filename): (release, filename)
-        for release in world.releases
-        for filename in release.filenames
-    }
-
-
 @dataclass(frozen=True, kw_only=True)
 class Host:
     """One machine of a row, with what of the project is asked for on it."""
 
     row: str
+    platform: Platform
     environment: Mapping[str, str]
     extras: frozenset[str]
     groups: frozenset[str]
+
+
+def subsets(world: World) -> Iterator[tuple[frozenset[str], frozenset[str]]]:
+    """Every choice among the extras and groups that the lock is to have; all of them last."""
+    names = [("extra", name) for name in world.config.get("extras", ())]
+    names += [("group", name) for name in world.config.get("groups", ())]
+    for count in range(len(names) + 1):
+        for chosen in combinations(names, count):
+            yield (
+                frozenset(name for kind, name in chosen if kind == "extra"),
+                frozenset(name for kind, name in chosen if kind == "group"),
+            )
 
 
 def row_settings(world: World, row: str) -> dict[str, Any]:
@@ -128,28 +134,59 @@ def demanded(
                 yield name, frozenset(requirement.extras | instead.extras), instead
 
 
-def admits(requirement: Requirement, version: Version, release: Release) -> bool:
+def admits(requirement: Requirement, release: Release) -> bool:
+    """Whether a release is what a requirement asks for; pre-releases are the policy's to judge."""
     if requirement.url is not None:
-        return release.index == requirement.url.partition("#")[0]
-    return requirement.specifier.contains(version, prereleases=True)
+        return release.index == requirement.url
+    return requirement.specifier.contains(release.version, prereleases=True)
 
 
-def closure(
-    world: World, host: Host, found: Mapping[str, tuple[Version, Release]]
-) -> tuple[list[str], set[str]]:
+def closure(world: World, host: Host, found: Found) -> tuple[list[Requirement], set[str]]:
     """The requirements that are not met by *found*, and the packages that are needed at all."""
     waiting = list(demanded(world, host, roots(world, host)))
-    missed: list[str] = []
-    seen: set[tuple[str, frozenset[str], str]] = set()
+    missed: list[Requirement] = []
+    seen: set[Need] = set()
     while waiting:
-        name, extras, requirement = waiting.pop()
-        if (name, extras, str(requirement)) in seen:
+        name, extras, requirement = need = waiting.pop()
+        if need in seen:
             continue
-        seen.add((name, extras, str(requirement)))
-        if name not in found or not admits(requirement, *found[name]):
-            missed.append(str(requirement))
+        seen.add(need)
+        if name not in found or not admits(requirement, found[name]):
+            missed.append(requirement)
             continue
-        release = found[name][1]
-        waiting += demanded(world, host, release.requires, ["", *extras])
-        waiting += demanded(world, host, release.untold)
+        waiting += demanded(world, host, found[name].requires, {"", *extras})
+        waiting += demanded(world, host, found[name].untold)
     return missed, {name for name, _, _ in seen}
+
+
+def broken_limits(world: World, host: Host, found: Found) -> list[str]:
+    """What *found* breaks of that which limits packages without requiring them."""
+    overridden = overrides_of(world, host.row)
+    limits = [text for text in constraints_of(world, host.row) if holds(text, host.environment)]
+    for release in found.values():
+        limits += [text for text in release.limits if parsed(text).name not in overridden]
+        # What a wheel is built for no override can change.
+        limits += release.untold if release.index == EXTENSIONS else ()
+    return [
+        text
+        for text in limits
+        if (other := found.get(canonicalize_name(parsed(text).name)))
+        and not admits(parsed(text), other)
+    ]
+
+
+def names_exactly(world: World, release: Release) -> bool:
+    """Whether the project itself names the very version of a release somewhere."""
+    project = world.pyproject["project"]
+    lists: list[Any] = [project["dependencies"], world.config.get("constraints", ())]
+    lists += [*project.get("optional-dependencies", {}).values(), world.config.get("overrides", ())]
+    lists += world.pyproject.get("dependency-groups", {}).values()
+    for settings in world.config.get("rows", {}).values():
+        lists += [settings.get(key, ()) for key in ("dependencies", "constraints", "overrides")]
+    return any(
+        canonicalize_name(parsed(text).name) == release.name
+        and str(parsed(text).specifier) == f"=={release.version}"
+        for texts in lists
+        for text in texts
+        if isinstance(text, str)
+    )

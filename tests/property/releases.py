@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 NAMES = ["alpha", "beta", "gamma", "delta"]
 VERSIONS = ["1.5", "2.0", "3.0a1"]
-SPECIFIERS = ["", "", ">=1.5", "<2", "!=1.5", "==1.0"]
+SPECIFIERS = ["", "", "", ">=1.5", "<2", "!=1.5", "!=2.0", "==1.0"]
 MARKERS = [
     "",
     "sys_platform == 'linux'",
@@ -55,12 +55,11 @@ TAGS = [
     [*OLD_LINUX, *NEW_LINUX],
     [*NEW_LINUX, "py3-none-any"],
     [OLD_LINUX[0], NEW_LINUX[0], *LINUX, *WIN],
+    ["cp311-abi3-manylinux_2_34_x86_64", "py3-none-any"],
 ]
 """The tags of the wheels of one release."""
 TORCH_TAGS = [
-    ["py3-none-any"],
-    ["py3-none-any"],
-    ["py3-none-any"],
+    *[["py3-none-any"]] * 6,
     [tags[1] for tags in _NATIVE[:4]],
     [*LINUX, *ARM, WIN[1], *MAC],
 ]
@@ -71,7 +70,7 @@ SPELLINGS = [
     "torch{torch}.0.cu{major}{minor}",
     "cu.{major}.{minor}.torch.{torch}",
     "torch{torch}",
-    "mystery",
+    "cu{major}{minor}mystery",
 ]
 """How labels of extension wheels are spelt; the last cannot be read."""
 
@@ -86,28 +85,33 @@ def texts(names: Sequence[str], markers: Sequence[str]) -> list[str]:
     ]
 
 
-TORCHES = [f"torch; {marker}" if marker else "torch" for marker in MARKERS] * 8
-_required = st.sampled_from(
-    texts(NAMES, [*MARKERS, "extra == 'more'", "extra == 'all'"]) + [*TORCHES, *TORCHES]
-)
+TORCHES = [f"torch; {marker}" if marker else "torch" for marker in MARKERS]
+_required = st.sampled_from(texts(NAMES, [*MARKERS, "extra == 'all'"]) + TORCHES * 16)
 _requires = st.lists(_required, max_size=3).map(tuple)
-_versions = st.lists(st.sampled_from(VERSIONS), max_size=2, unique=True)
-_publics = st.sampled_from([["2.8.0"], ["2.9.0"], ["2.8.0", "2.9.0"]])
-_seldom = st.sampled_from([False, False, False, False, False, False, True])
+_versions = st.lists(st.sampled_from(VERSIONS), min_size=1, max_size=2, unique=True)
+_more = st.sampled_from(["", *NAMES, *[f"{name}>=1.5" for name in NAMES], "torch"])
+_publics = st.sampled_from(
+    [["2.8.0"], ["2.8.0", "2.9.0"], ["2.8.0", "2.9.0"], ["2.8.0", "2.9.0", "2.9.1"], ["2.9.0"]]
+)
+_built_for = st.sampled_from([["2.8.0"], ["2.8.0", "2.9.0"], ["2.8.0", "2.9.0", "2.9.1"]])
+_seldom = st.sampled_from([False, False, False, False, True])
 
 
 @st.composite
-def ordinary(draw: st.DrawFn) -> list[Release]:
+def ordinary(
+    draw: st.DrawFn, tags: Sequence[list[str]], limits: Sequence[str | None]
+) -> list[Release]:
     """Releases of the packages on the default index, the first version of each for everyone."""
     found = []
     for name in NAMES:
         first = (f"{name}-1.0-py3-none-any.whl",)
         found.append(Release(index=PYPI, filenames=first))
         for version in draw(_versions):
-            files = [f"{name}-{version}-{tags}.whl" for tags in draw(st.sampled_from(TAGS))]
+            files = [f"{name}-{version}-{one}.whl" for one in draw(st.sampled_from(tags))]
             requires = draw(_requires)
-            if any("extra == 'more'" in text for text in requires):
-                requires = (*requires, f"{name}[more]; extra == 'all'")
+            if more := draw(_more):
+                extras = (f"{more}; extra == 'more'", f"{name}[more]; extra == 'all'")
+                requires = (*requires, *extras)
             sdist = draw(st.sampled_from(["", "", "", "beside", "alone", "unreadable"]))
             if sdist:
                 source = f"{name}-{version}.tar.gz"
@@ -117,7 +121,8 @@ def ordinary(draw: st.DrawFn) -> list[Release]:
                     index=PYPI,
                     filenames=tuple(files),
                     requires=requires,
-                    requires_python=draw(st.sampled_from(LIMITS)),
+                    requires_python=draw(st.sampled_from(limits)),
+                    announced=not draw(_seldom),
                     yanked=draw(_seldom),
                     readable=sdist != "unreadable",
                 )
@@ -133,25 +138,39 @@ def family(draw: st.DrawFn, labels: Sequence[str]) -> list[Release]:
         publics = draw(_publics)
         for public in publics:
             requires = draw(_requires)
+            limit = draw(st.sampled_from([None, None, None, ">=3.8", ">=3.11.4", ">=3.12"]))
             found += [
-                Release(index=torch_index(label), filenames=tuple(files), requires=requires)
+                Release(
+                    index=torch_index(label),
+                    filenames=tuple(files),
+                    requires=requires,
+                    requires_python=limit,
+                    announced=False,
+                    accelerator=label,
+                )
                 for files in _built("torch", public, label, draw(st.sampled_from(TORCH_TAGS)))
             ]
-        for public in draw(st.sampled_from([["2.8.0"], ["2.8.0", "2.9.0"], ["2.9.0", "2.9.1"]])):
+        for public in draw(
+            st.sampled_from([["2.8.0"], ["2.8.0", "2.9.0"], ["2.8.0", "2.9.0", "2.9.1"]])
+        ):
             minor = public.rpartition(".")[0]
             found += [
                 Release(
                     index=torch_index(label),
                     filenames=tuple(files),
                     untold=(f"torch=={minor}.*",),
+                    accelerator=label,
                 )
                 for files in _built("torchaudio", public, label, ["py3-none-any"])
             ]
-        for public in draw(st.sampled_from([[], ["0.7.0"], ["0.7.0", "0.8.0", "0.9.0"]])):
+        for public in draw(st.sampled_from([["0.7.0"], ["0.7.0", "0.8.0"], ["0.7.0", "0.9.0"]])):
             torch = "2.8" if public == "0.7.0" else "2.9"
             found += [
                 Release(
-                    index=torch_index(label), filenames=tuple(files), limits=(f"torch=={torch}.*",)
+                    index=torch_index(label),
+                    filenames=tuple(files),
+                    limits=(f"torch=={torch}.*",),
+                    accelerator=label,
                 )
                 for files in _built("torchcodec", public, label, ["py3-none-any"])
             ]
@@ -170,8 +189,11 @@ def _built(name: str, public: str, label: str, tags: Sequence[str]) -> Iterator[
 
 @st.composite
 def extensions(draw: st.DrawFn) -> list[Release]:
-    """Wheels of one name for several torches and accelerators, labelled in some spelling."""
-    found = []
+    """Wheels of one name for several torches and accelerators, labelled in some spelling.
+
+    An old one is for all.
+    """
+    found = [Release(index=EXTENSIONS, filenames=("gpuext-0.9-py3-none-any.whl",))]
     kinds = [("13", "0"), ("12", "8")]
     for version in draw(st.sampled_from([["1.0"], ["1.0", "1.1"]])):
         for torch in draw(st.sampled_from([["2.9"], ["2.8"], ["2.8", "2.9"]])):
@@ -187,7 +209,8 @@ def extensions(draw: st.DrawFn) -> list[Release]:
                         index=EXTENSIONS,
                         filenames=(f"gpuext-{version}+{local}-py3-none-any.whl",),
                         requires=draw(st.sampled_from([(), ("torch",), ("alpha>=1.5",)])),
-                        untold=() if local == "mystery" else (f"torch=={limit}",),
+                        untold=() if "mystery" in local else (f"torch=={limit}",),
+                        accelerator=f"cu{major}{minor}" if "cu" in local else "",
                     )
                 )
     # Two labels of one spelling may come to the same file.

@@ -226,7 +226,7 @@ RULES = [
     # It goes with torch 1.13, as its metadata says.
     ("torchaudio", "0.13.1", []),
     ("torchcodec", "0.0.3", ["torch==2.4.*"]),
-    ("torchcodec", "0.0.2", []),
+    ("torchcodec", "0.0.2", ["torch==2.4.*"]),
     ("torchcodec", "0.1.1", ["torch==2.5.*"]),
     ("torchcodec", "0.2.1", ["torch==2.6.*"]),
     ("torchcodec", "0.5", ["torch==2.7.*"]),

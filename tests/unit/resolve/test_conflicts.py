@@ -61,12 +61,13 @@ def test_what_the_limited_package_would_need_does_not_count(
     assert found == {"codec": "2.0", "app": "1.0", "numpy": "2.0"}
 
 
-def test_the_limited_package_is_taken_back_where_it_is_needed(
-    repository: FakeRepository, catalog: Catalog
+def test_the_limited_package_is_taken_back_where_nothing_else_works(
+    repository: FakeRepository,
 ) -> None:
-    """Rather than the one with the rule: an ancient version would be past all rules."""
+    """It was decided first; so one that has another version to offer gives way before."""
     repository.wheels("torch", "2.9.0+cpu", "2.10.0+cpu", index=CPU)
     catalog = load_catalog(RULES.replace("torch>=2.9", "torch<2.10"))
-    repository.wheels("codec", "1.0")
-
     assert chosen(repository, catalog, "codec", "torch") == {"codec": "2.0", "torch": "2.9.0+cpu"}
+
+    repository.wheels("codec", "1.0")
+    assert chosen(repository, catalog, "codec", "torch") == {"codec": "1.0", "torch": "2.10.0+cpu"}

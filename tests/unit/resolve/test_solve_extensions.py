@@ -132,11 +132,11 @@ def test_one_version_for_several_torches() -> None:
         "torch": "2.9.0+cu128",
         "kernels": "1.0+pt29cu128",
     }
-    # A newer version of the package comes before a newer torch.
+    # A newer torch comes before a newer version of the package.
     add(repository, "1.1+pt28cu128")
     assert chosen(repository, "kernels", "torch") == {
-        "torch": "2.8.0+cu128",
-        "kernels": "1.1+pt28cu128",
+        "torch": "2.10.0+cu128",
+        "kernels": "1.0+pt210cu128",
     }
 
 
@@ -268,13 +268,14 @@ class TestPages:
         repository.add(f"scatter-2.1-{LINUX}.whl", index=page("2.8.0", "cu128"))
         repository.add(f"scatter-2.0-{LINUX}.whl", index=page("2.9.1", "cu128"))
 
+        # Torch is decided first, and what is built for it beside it.
         assert chosen(repository, "scatter", "torch") == {
-            "torch": "2.8.0+cu128",
-            "scatter": "2.1",
-        }
-        assert chosen(repository, "scatter", "torch>=2.9") == {
             "torch": "2.9.1+cu128",
             "scatter": "2.0",
+        }
+        assert chosen(repository, "scatter", "torch<2.9") == {
+            "torch": "2.8.0+cu128",
+            "scatter": "2.1",
         }
         assert chosen(repository, "scatter", "torch==2.9.0") is None
 
