@@ -110,7 +110,7 @@ def lock(
     resolutions = _complete(outcome.resolutions, kept, repository, progress, altered=before.altered)
     told += _changed_files(resolutions, known, altered=before.altered)
     outcome = replace(outcome, resolutions=tuple(resolutions))
-    text, pylock, data = _render(request, project, catalog, outcome)
+    text, pylock, data = _render(request, project, catalog, outcome, before.additions)
     return LockOutcome(
         text=text,
         pylock=pylock,
@@ -129,6 +129,8 @@ class _Previous:
     """None where nothing of it is to be kept."""
     altered: bool = False
     """Whether it is no longer what was locked, so that its hashes prove nothing."""
+    additions: tuple[str, ...] = ()
+    """What it says that lockforge added."""
     warnings: tuple[str, ...] = ()
     current: LockOutcome | None = None
     """Set where there is nothing to do."""
@@ -159,6 +161,7 @@ def _read_previous(request: LockRequest) -> _Previous:
     return _Previous(
         reasons=stale or (asked,),
         pylock=pylock,
+        additions=tuple(data.get("tool", {}).get("lockforge", {}).get("additions", ())),
         altered=is_altered(pylock, data, matrix=request.loaded.project.matrix, where=request.where),
         warnings=tuple(warnings),
     )
@@ -320,7 +323,11 @@ def _raise_missing(
 
 
 def _render(
-    request: LockRequest, project: Project, catalog: Catalog, outcome: Outcome
+    request: LockRequest,
+    project: Project,
+    catalog: Catalog,
+    outcome: Outcome,
+    told: Sequence[str],
 ) -> tuple[str, Pylock, dict[str, Any]]:
     resolutions = outcome.resolutions
     notes = notes_of(project, outcome, catalog)
@@ -346,6 +353,7 @@ def _render(
         groups=project.groups,
         requirements=request.loaded.requirements,
         settings=request.loaded.settings,
+        told=told,
         torch_indexes={
             label: index.name if index.url.startswith("file:") else index.url
             for label, index in project.torch_indexes.items()

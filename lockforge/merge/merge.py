@@ -17,13 +17,13 @@ from lockforge.standards.patches import lowest_patch, narrowing_clauses, python_
 from lockforge.standards.tags import tag_ranks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
     from lockforge.catalog import Catalog
     from lockforge.model.matrix import Matrix, PythonMinor, Target
     from lockforge.model.release import DistributionFile
-    from lockforge.model.resolution import Pin, Resolution
+    from lockforge.model.resolution import Addition, Pin, Resolution
 
 
 class _Entry:
@@ -92,10 +92,12 @@ def merge(
     requirements: Iterable[str],
     settings: Iterable[str],
     torch_indexes: Mapping[str, str],
+    told: Collection[str] = (),
 ) -> Lock:
     """Merge one Resolution per Target of *matrix*; *locate* says where a file is to be found.
 
-    *asked* is the Matrix before Pythons were left out of it.
+    *asked* is the Matrix before Pythons were left out of it, *told* what the previous lock says
+    that lockforge added.
     """
     places = {target: place for place, target in enumerate(matrix.targets)}
     resolutions = sorted(resolutions, key=lambda one: places[one.target])
@@ -134,17 +136,24 @@ def merge(
         ),
         requirements=tuple(sorted(set(requirements))),
         settings=tuple(sorted(set(settings))),
-        additions=tuple(
-            sorted(
-                {
-                    f"{one.package}: {one.requirement} ({one.reason}; source: {one.source})"
-                    for resolution in resolutions
-                    for one in resolution.additions
-                }
-            )
-        ),
+        additions=_additions(resolutions, told),
         notes=(),
     )
+
+
+def _additions(resolutions: Sequence[Resolution], told: Collection[str]) -> tuple[str, ...]:
+    """Word what rules added; what is kept because an earlier lock has it is told again.
+
+    A rule that decided once decides nothing when its outcome is preferred.
+    """
+    added = {_word(one) for resolution in resolutions for one in resolution.additions}
+    agreeing = {_word(one) for resolution in resolutions for one in resolution.agreeing}
+    return tuple(sorted(added | agreeing.intersection(told)))
+
+
+def _word(addition: Addition) -> str:
+    reason = f"{addition.reason}; source: {addition.source}"
+    return f"{addition.package}: {addition.requirement} ({reason})"
 
 
 def _entries(resolutions: Sequence[Resolution]) -> list[_Entry]:

@@ -56,6 +56,8 @@ class Resolution:
     pins: tuple[Pin, ...]
     edges: tuple[Edge, ...]
     additions: tuple[Addition, ...] = ()
+    agreeing: tuple[Addition, ...] = ()
+    """What rules would have added, had the search not come out so by itself."""
     rounds: int = field(default=0, compare=False)
     """What the search took, for those who measure."""
 

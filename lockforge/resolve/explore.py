@@ -115,8 +115,9 @@ def explore(finder: Finder, preferred: Mapping[Target, Mapping[str, Sequence[Pre
             return
         for state, candidates in chosen:
             for candidate in candidates:
-                if not finder.has_metadata(candidate):
-                    # Gigabytes are not downloaded for a guess.
+                if not (candidate.file.is_wheel and finder.has_metadata(candidate)):
+                    # Gigabytes are not downloaded for a guess, and an sdist that cannot be read
+                    # ends the search for others, which is for the solve to find.
                     continue
                 try:
                     state.follow(finder.needs(candidate, state.target))

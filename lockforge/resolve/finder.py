@@ -116,6 +116,7 @@ class Finder:
             self._kept[target].get(name),
             self._torch_limits(target) if "{torch}" in route.index.url else None,
             self.refusals.barred(name, target),
+            self.refusals.needs_build(name, target),
         )
         if key not in self._candidates:
             self._candidates[key] = self._find_candidates(name, target, route)
@@ -195,7 +196,7 @@ class Finder:
                 torch=limits,
                 built_for=built_for,
             )
-            if not self.lacks_metadata(candidate):
+            if not self.lacks_metadata(candidate, target):
                 found[chosen.version, str(limits)] = candidate
         return found
 
@@ -255,11 +256,11 @@ class Finder:
             key: found for key, found in self._candidates.items() if key[0] != candidate.name
         }
 
-    def lacks_metadata(self, candidate: Candidate) -> bool:
+    def lacks_metadata(self, candidate: Candidate, target: Target) -> bool:
         """Whether it is an sdist of a package of which no sdist can be read, nor stated."""
         return (
             not candidate.file.is_wheel
-            and self.refusals.needs_build(candidate.name)
+            and self.refusals.needs_build(candidate.name, target)
             and self._stated(candidate) is None
         )
 
@@ -303,9 +304,8 @@ class Finder:
                     if self.coverage.can_hold(need.condition, platform, python)
                 )
             except NeedsBuildError as error:
-                self.refusals.mark_needing_build(candidate.name)
-                for each in self._project.matrix.targets:
-                    self.refuse(candidate, each, error.message)
+                self.refusals.mark_needing_build(candidate.name, target)
+                self.refusals.bar(candidate, target, error.message)
                 raise FileRefusedError(candidate.file.filename) from error
             except MetadataError as error:
                 self.refuse(candidate, target, error.message)

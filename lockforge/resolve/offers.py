@@ -149,7 +149,7 @@ def _read(name: NormalizedName, index: Index, target: Target, finder: Finder) ->
             one.file.url
             for one in judged
             if finder.lacks_metadata(
-                Candidate(name=name, version=one.version, file=one.file, index=index)
+                Candidate(name=name, version=one.version, file=one.file, index=index), target
             )
         ),
     )

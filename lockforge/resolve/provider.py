@@ -264,12 +264,7 @@ class Provider(AbstractProvider[Need, Candidate, Identifier]):
             if rule.when_present and rule not in self._active:
                 continue
             requirement = rule.parsed(candidate.version)
-            addition = Addition(
-                package=candidate.name,
-                requirement=str(requirement),
-                reason=rule.reason,
-                source=rule.source,
-            )
+            addition = addition_of(rule, candidate)
             for stated in split_extras(requirement):
                 limit = replace(stated, addition=addition, only_limits=rule.when_present)
                 for need in self._demands.overridden(limit):
@@ -303,6 +298,16 @@ class _Lowest:
 
     def __contains__(self, name: str) -> bool:
         return self._all or name in self._names
+
+
+def addition_of(rule: Rule, candidate: Candidate) -> Addition:
+    """Say what *rule* adds to the requirements of a candidate."""
+    return Addition(
+        package=candidate.name,
+        requirement=str(rule.parsed(candidate.version)),
+        reason=rule.reason,
+        source=rule.source,
+    )
 
 
 def _torch_need(candidate: Candidate, limits: SpecifierSet) -> Need:

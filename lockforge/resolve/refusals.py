@@ -18,7 +18,7 @@ class Refusals:
     def __init__(self) -> None:
         self._struck_out: dict[tuple[str, PythonMinor], tuple[Candidate, str]] = {}
         self._barred: dict[Target, dict[str, tuple[Candidate, str]]] = {}
-        self._needing_build: set[str] = set()
+        self._needing_build: set[tuple[str, Target]] = set()
         self._unreadable: dict[tuple[str, str], set[str]] = {}
 
     def strike_out(self, candidate: Candidate, python: PythonMinor, reason: str) -> None:
@@ -44,17 +44,17 @@ class Refusals:
         found = found or self._barred.get(target, {}).get(url)
         return None if found is None else found[1]
 
-    def mark_needing_build(self, name: str) -> None:
+    def mark_needing_build(self, name: str, target: Target) -> None:
         """Remember that an sdist of *name* was tried whose requirements only a build would tell.
 
         To try older and older ones would end at one from before the problem, which is not what
         anybody asked for.
         """
-        self._needing_build.add(name)
+        self._needing_build.add((name, target))
 
-    def needs_build(self, name: str) -> bool:
-        """Whether no sdist of *name* is to be tried."""
-        return name in self._needing_build
+    def needs_build(self, name: str, target: Target) -> bool:
+        """Whether no sdist of *name* is to be tried in *target*."""
+        return (name, target) in self._needing_build
 
     def note_unreadable(self, index_name: str, name: str, label: str) -> None:
         """Remember a label of an extension's wheels that could not be read."""

@@ -15,10 +15,10 @@ from lockforge.resolve.finder import FileRefusedError
 from lockforge.resolve.limits import LimitReachedError, LimitReporter
 from lockforge.resolve.need import split_extras
 from lockforge.resolve.priorities import Priorities, ReorderedError
-from lockforge.resolve.provider import Provider
+from lockforge.resolve.provider import Provider, addition_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from lockforge.catalog import Rule
     from lockforge.model.matrix import Target
@@ -127,7 +127,8 @@ class _Solve:
             return None
         if self._has_clash(reached, conditions):
             return None
-        return _resolution(target, self._demands, reached, dependencies, conditions, finder)
+        found = _resolution(target, self._demands, reached, dependencies, conditions, finder)
+        return replace(found, agreeing=_agreeing(reached, dependencies, finder, self._active))
 
     def _has_clash(
         self, reached: Mapping[Identifier, Candidate], conditions: Mapping[Identifier, str]
@@ -221,16 +222,42 @@ def _additions(
     reached: Mapping[Identifier, Candidate], dependencies: Mapping[Identifier, Sequence[Need]]
 ) -> tuple[Addition, ...]:
     """List the rules that said more than the metadata of the chosen files does."""
-    added: dict[tuple[str, str], Addition] = {}
-    for identifier in reached:
-        needs = dependencies[identifier]
-        stated = [need for need in needs if need.addition is None]
-        for need in needs:
-            if need.addition is None or need.name not in reached:
-                continue
-            if not any(
-                other.name == need.name and (other.is_exact or other.specifier == need.specifier)
-                for other in stated
-            ):
-                added[need.addition.package, need.addition.requirement] = need.addition
-    return tuple(added[key] for key in sorted(added))
+    return _sorted(
+        need.addition
+        for identifier in reached
+        for need in dependencies[identifier]
+        if need.addition is not None
+        and need.name in reached
+        and not _is_stated(need, dependencies[identifier])
+    )
+
+
+def _agreeing(
+    reached: Mapping[Identifier, Candidate],
+    dependencies: Mapping[Identifier, Sequence[Need]],
+    finder: Finder,
+    active: frozenset[Rule],
+) -> tuple[Addition, ...]:
+    """List the limiting rules that would have said more, but were kept without being asked."""
+    return _sorted(
+        addition_of(rule, candidate)
+        for identifier, candidate in reached.items()
+        for rule in finder.rules(candidate)
+        if rule.when_present and rule not in active
+        for need in split_extras(rule.parsed(candidate.version))
+        if need.name in reached and not _is_stated(need, dependencies[identifier])
+    )
+
+
+def _is_stated(need: Need, needs: Sequence[Need]) -> bool:
+    return any(
+        other.addition is None
+        and other.name == need.name
+        and (other.is_exact or other.specifier == need.specifier)
+        for other in needs
+    )
+
+
+def _sorted(additions: Iterable[Addition]) -> tuple[Addition, ...]:
+    found = {(one.package, one.requirement): one for one in additions}
+    return tuple(found[key] for key in sorted(found))
