@@ -47,10 +47,9 @@ class Provider(AbstractProvider[Need, Candidate, Identifier]):
     ) -> None:
         """Take facts of *target*.
 
-        A rule that only limits is a requirement of its package, which lets a search take the
-        limited package back to a version that fits. But a requirement also brings in. With
-        *exact_limits* it is no more than a conflict of two versions, which may be solved without
-        the limited package too.
+        A rule that only limits is a requirement like any other, and is searched and explained as
+        one. But a requirement also brings in. With *exact_limits* it is no more than a conflict of
+        two versions, which may be solved without the limited package too.
         """
         self._target = target
         self._finder = finder
