@@ -20,7 +20,7 @@ def main() -> None:
     # A run makes many values and next to no cycles: looking for them every 700 new objects costs
     # a sixth of a lock's time and frees nothing.
     gc.set_threshold(100_000, 50, 50)
-    from lockforge.cli import run
+    from lockforge.cli.main import run
 
     sys.exit(run(sys.argv[1:]))
 

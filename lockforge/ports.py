@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from packaging.utils import NormalizedName
 
     from lockforge.model.index import Index
+    from lockforge.model.probe import Answer, Question
     from lockforge.model.release import DistributionFile, Listing, Metadata
 
 
@@ -37,6 +38,13 @@ class Repository(Protocol):
 
         Says whether any of it was not at hand already.
         """
+
+
+class System(Protocol):
+    """A machine that can be asked: the one at hand, or one whose texts were captured."""
+
+    def ask(self, question: Question) -> Answer:
+        """Answer within the question's time and the machine's whole; never raises."""
 
 
 class Progress(Protocol):

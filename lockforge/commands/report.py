@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lockforge.errors import LockSyntaxError
 from lockforge.report.matrix import matrix_report, render_matrix
 from lockforge.standards.pylock import parse_pylock
 
@@ -22,11 +21,4 @@ def report(text: str, catalog: Catalog, *, where: str) -> str:
 
 def report_parsed(lock: Pylock, data: dict[str, Any], catalog: Catalog, *, where: str) -> str:
     """Give the matrix of a lock that was read already."""
-    found = matrix_report(lock, data, catalog, where=where)
-    if not found.rows:
-        raise LockSyntaxError(
-            "the lock is by another tool and names no rows",
-            where=where,
-            hint="make one with `lockforge lock`",
-        )
-    return render_matrix(found)
+    return render_matrix(matrix_report(lock, data, catalog, where=where))

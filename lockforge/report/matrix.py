@@ -12,7 +12,8 @@ from packaging.version import Version
 
 from lockforge.model.accelerator import names_accelerator
 from lockforge.model.matrix import parse_minor
-from lockforge.standards.pylock import locked_rows, required_name
+from lockforge.report.tables import section, table
+from lockforge.standards.pylock import own_rows, required_name
 from lockforge.standards.selection import identity, select_possible
 
 if TYPE_CHECKING:
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from lockforge.model.lock import LockedRow
     from lockforge.standards.selection import Source
 
-WIDTH = 100
-"""Columns a line keeps within, except where one word is longer."""
 # As many packages that differ between the same rows are worded together.
 _MANY_ALIKE = 3
 _STEP = 1000
@@ -55,7 +54,7 @@ def matrix_report(
     lock: Pylock, data: dict[str, Any], catalog: Catalog, *, where: str
 ) -> MatrixReport:
     """Read the report out of a lock of ours; raises LockSyntaxError or LockSelectionError."""
-    rows = locked_rows(data, where=where)
+    rows = own_rows(data, where=where)
     own_extras = [extra for extra in lock.extras or () if not names_accelerator(extra)]
     versions: dict[str, dict[str, set[Version]]] = {}
     built: dict[str, dict[str, None]] = {}
@@ -72,7 +71,7 @@ def matrix_report(
                 by_row = versions.setdefault(name, {}).setdefault(row.name, set())
                 if package.version is not None:
                     by_row.add(package.version)
-    table = data["tool"]["lockforge"] if rows else {}
+    own = data["tool"]["lockforge"]
     sorted_versions = {
         name: {row: tuple(sorted(found)) for row, found in by_row.items()}
         for name, by_row in sorted(versions.items())
@@ -81,10 +80,10 @@ def matrix_report(
         rows=rows,
         versions=sorted_versions,
         skew=tuple(_skew(sorted_versions)),
-        gaps=tuple(_gaps(table.get("requirements", ()), sorted_versions, rows)),
-        additions=tuple(table.get("additions", ())),
+        gaps=tuple(_gaps(own.get("requirements", ()), sorted_versions, rows)),
+        additions=tuple(own.get("additions", ())),
         built=tuple((text, tuple(names)) for text, names in sorted(built.items())),
-        notes=tuple(table.get("notes", ())),
+        notes=tuple(own.get("notes", ())),
         family=frozenset(filter(catalog.is_family, sorted_versions)),
     )
 
@@ -147,16 +146,16 @@ def render_matrix(report: MatrixReport) -> str:
     ]
     cells = [[title for title, _ in columns]]
     cells += [[render(row) for _, render in columns] for row in report.rows]
-    lines = _table(cells)
-    lines += _section("select", [_render_selection(row) for row in report.rows if row.extra])
-    lines += _section("GPU architectures", _render_architectures(report.rows))
-    lines += _section("skew", _render_skew(report))
-    lines += _section("gaps", [f"{name}: not in {', '.join(rows)}" for name, rows in report.gaps])
-    lines += _section("added by lockforge", list(report.additions))
-    lines += _section(
+    lines = table(cells)
+    lines += section("select", [_render_selection(row) for row in report.rows if row.extra])
+    lines += section("GPU architectures", _render_architectures(report.rows))
+    lines += section("skew", _render_skew(report))
+    lines += section("gaps", [f"{name}: not in {', '.join(rows)}" for name, rows in report.gaps])
+    lines += section("added by lockforge", list(report.additions))
+    lines += section(
         "built on the host", [f"{text} ({', '.join(rows)})" for text, rows in report.built]
     )
-    lines += _section("notes", list(report.notes))
+    lines += section("notes", list(report.notes))
     return "\n".join(lines) + "\n"
 
 
@@ -180,30 +179,6 @@ def _render_skew(report: MatrixReport) -> list[str]:
         if len(names) >= _MANY_ALIKE:
             sides_text = " vs ".join(", ".join(rows) for rows in sides_rows)
             lines.append(f"{len(names)} packages, {sides_text}: {', '.join(names)}")
-    return lines
-
-
-def _table(cells: list[list[str]]) -> list[str]:
-    widths = [max(len(line[column]) for line in cells) for column in range(len(cells[0]))]
-    return [
-        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
-        for line in cells
-    ]
-
-
-def _section(title: str, entries: list[str]) -> list[str]:
-    """Write a titled list, each entry folded to the width with its rest indented."""
-    if not entries:
-        return []
-    lines = ["", f"{title}:"]
-    for entry in entries:
-        line = " "
-        for word in entry.split(" "):
-            if len(line) + 1 + len(word) > WIDTH and line.strip():
-                lines.append(line)
-                line = "   "
-            line += f" {word}"
-        lines.append(line)
     return lines
 
 

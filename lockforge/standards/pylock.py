@@ -241,6 +241,18 @@ def locked_rows(data: dict[str, Any], *, where: str) -> tuple[LockedRow, ...]:
         ) from error
 
 
+def own_rows(data: dict[str, Any], *, where: str) -> tuple[LockedRow, ...]:
+    """Read the rows as `locked_rows` does; raises LockSyntaxError for a lock that has none."""
+    rows = locked_rows(data, where=where)
+    if not rows:
+        raise LockSyntaxError(
+            "the lock is by another tool and names no rows",
+            where=where,
+            hint="make one with `lockforge lock`",
+        )
+    return rows
+
+
 class _DamagedListError(ValueError):
     """A list that cannot be read; says which."""
 

@@ -7,7 +7,7 @@ import io
 from dataclasses import dataclass
 from pathlib import Path
 
-from lockforge.cli import run
+from lockforge.cli.main import run
 
 
 @dataclass(frozen=True, kw_only=True)

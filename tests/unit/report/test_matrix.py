@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lockforge.catalog import load_catalog
+from lockforge.errors import LockSyntaxError
 from lockforge.report.matrix import matrix_report, render_matrix, render_size
 from lockforge.standards.pylock import parse_pylock
 from tests.unit.fakes import (
@@ -215,10 +216,10 @@ def test_partial_requires_python() -> None:
 
 
 def test_other_tool() -> None:
-    """A lock by another tool has no rows to report."""
+    """A lock by another tool has no rows to report, which is an error."""
     text = lock_text(make_project("foo"), pure("foo"))
-    report = read(text[: text.index("[tool.lockforge]")])
-    assert (report.rows, report.versions) == ((), {})
+    with pytest.raises(LockSyntaxError, match="by another tool"):
+        read(text[: text.index("[tool.lockforge]")])
 
 
 def test_width() -> None:

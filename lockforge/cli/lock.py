@@ -1,8 +1,7 @@
-"""The command tree: reads options, builds adapters, prints, maps errors to exit status."""
+"""`lockforge lock`: builds the files, the repository and the progress, and says what came of it."""
 
 from __future__ import annotations
 
-import errno
 import os
 import sys
 import time
@@ -13,11 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from packaging.pylock import is_valid_pylock_path
 
-from lockforge import __version__
 from lockforge.adapters import printing, stamp
-from lockforge.adapters.directories import cache_directory, config_directory
+from lockforge.adapters.directories import cache_directory
 from lockforge.adapters.files import TextFiles, write_atomically
 from lockforge.adapters.paths import (
     kind_of,
@@ -28,36 +25,31 @@ from lockforge.adapters.paths import (
     to_file_url,
 )
 from lockforge.adapters.terminal import LogProgress, NoProgress, TerminalProgress
-from lockforge.catalog import load_catalog
+from lockforge.cli.common import (
+    LOCK_NAME,
+    exclude_each_other,
+    open_catalog,
+    project_option,
+    warn_of_lock,
+)
+from lockforge.cli.options import project_options, several
 from lockforge.commands.lock import LockRequest, current_reasons, lock
-from lockforge.commands.report import report, report_parsed
-from lockforge.errors import LockError, LockforgeError, OutputError, UsageError
-from lockforge.options import project_options, several
+from lockforge.commands.report import report_parsed
+from lockforge.errors import LockError, UsageError
 from lockforge.project.indexes import LocalPaths
 from lockforge.project.load import Files, Loaded, load_project
-from lockforge.report.errors import render_error
 from lockforge.resolve.limits import Limits
 from lockforge.standards.addresses import hide_secrets, may_hold_secrets
-from lockforge.standards.pylock import newer_minor
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from lockforge.adapters.http import HttpTransport
     from lockforge.catalog import Catalog
     from lockforge.commands.lock import LockOutcome
     from lockforge.ports import Progress, Repository
     from lockforge.project.options import Options
 
-LOCK_NAME = "pylock.toml"
-_SUCCESS, _DIFFERENT, _USAGE = 0, 1, 2
+_SUCCESS, _DIFFERENT = 0, 1
 
-_project_option = click.option(
-    "--project",
-    type=click.Path(file_okay=False, exists=True, path_type=Path),
-    default=Path(),
-    help="The project's directory; by default the current one.",
-)
 _output_option = click.option(
     "-o",
     "--output",
@@ -66,21 +58,9 @@ _output_option = click.option(
 )
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(__version__, prog_name="lockforge")
-def commands() -> None:
-    """One pylock.toml for every platform and accelerator of a PyTorch project.
-
-    \b
-    Example:
-      lockforge lock --matrix linux-cu130,win-cpu,mac-cpu
-      lockforge report
-    """
-
-
-@commands.command("lock")
+@click.command("lock")
 @click.argument("requirements", nargs=-1)
-@_project_option
+@project_option
 @_output_option
 @project_options
 @click.option(
@@ -108,7 +88,7 @@ def commands() -> None:
 )
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
 @click.option("-v", "--verbose", is_flag=True, help="Say what goes on, and why.")
-def lock_command(
+def command(
     *,
     options: Options,
     project: Path,
@@ -132,7 +112,7 @@ def lock_command(
       lockforge lock --matrix linux-cu130,win-cpu,mac-cpu
       lockforge lock torch torchvision --matrix linux-cu130,mac-cpu --python 3.12
     """
-    _exclude_each_other(
+    exclude_each_other(
         ("--quiet and --verbose exclude each other", quiet and verbose),
         (
             "--check changes nothing, so there is nothing to upgrade or refresh",
@@ -144,7 +124,7 @@ def lock_command(
         ),
     )
     files = TextFiles()
-    catalog = _catalog(files)
+    catalog = open_catalog(files)
     loaded = _load(project, options, catalog, files)
     if not quiet:
         for note in loaded.notes:
@@ -160,7 +140,7 @@ def lock_command(
         local_path=partial(lock_path, path.parent, loaded.relative_paths),
     )
     if not quiet:
-        _warn_of(path, request.previous)
+        warn_of_lock(path, request.previous)
     if check:
         return _check(request, quiet=quiet)
     progress = _progress(quiet=quiet, verbose=verbose)
@@ -200,28 +180,6 @@ def lock_command(
     return _SUCCESS
 
 
-def _warn_of(path: Path, text: str | None) -> None:
-    """Warn of what PEP 751 wants to be warned of in the lock at *path*."""
-    if not is_valid_pylock_path(path):
-        click.echo(
-            f"warning: {path} is not named pylock.toml or pylock.<name>.toml: other tools do not "
-            "read it as a lock",
-            err=True,
-        )
-    if (version := newer_minor(text or "")) is not None:
-        click.echo(
-            f"warning: {path} is of lock-version {version}: what is new in it is not understood",
-            err=True,
-        )
-
-
-def _exclude_each_other(*contradictions: tuple[str, bool]) -> None:
-    """Refuse options that cannot be given together, by what is said of each and whether it is."""
-    for message, given in contradictions:
-        if given:
-            raise UsageError(message, hint="leave out one of them")
-
-
 def _tell(outcome: LockOutcome, *, verbose: bool) -> None:
     if verbose:
         for reason in outcome.reasons:
@@ -246,39 +204,6 @@ def _check(request: LockRequest, *, quiet: bool) -> int:
         else:
             printing.write("run `lockforge lock` to bring it up to date\n")
     return _DIFFERENT if reasons else _SUCCESS
-
-
-@commands.command("report")
-@click.argument("lock_file", required=False, type=click.Path(dir_okay=False, path_type=Path))
-@_project_option
-def report_command(*, lock_file: Path | None, project: Path) -> int:
-    """Print the matrix a lock holds, from the lock alone.
-
-    \b
-    Example:
-      lockforge report
-      lockforge report deploy/pylock.toml
-    """
-    path = lock_file or project / LOCK_NAME
-    files = TextFiles()
-    text = files.read(path, LockError)
-    if text is None:
-        raise UsageError("there is no lock", where=str(path), hint="run `lockforge lock` first")
-    _warn_of(path, text)
-    printing.write(report(text, _catalog(files), where=str(path)))
-    return _SUCCESS
-
-
-def _catalog(files: TextFiles) -> Catalog:
-    """Load the catalogue with the user's own additions, where there are some."""
-    stated = os.environ.get("LOCKFORGE_CATALOG")
-    path = Path(stated) if stated else Path(config_directory()) / "catalog.yaml"
-    text = files.read(path, UsageError)
-    if text is None and stated:
-        raise UsageError(
-            "no such file", where=stated, hint="correct LOCKFORGE_CATALOG, or unset it"
-        )
-    return load_catalog(text, where=str(path))
 
 
 def _load(root: Path, options: Options, catalog: Catalog, files: TextFiles) -> Loaded:
@@ -347,39 +272,3 @@ def _repository(
     remote = HttpRepository(client, cache, downloads=downloads, progress=progress, refresh=refresh)
     opened.callback(remote.close)
     return RoutedRepository(DirectoryRepository(), remote)
-
-
-def _check_current_directory() -> None:
-    try:
-        Path.cwd()
-    except OSError as error:
-        raise UsageError(
-            "the current directory is gone", hint="change to a directory that exists"
-        ) from error
-
-
-def run(arguments: Sequence[str]) -> int:
-    """Run one command line and give its exit status; prints every error meant for the user."""
-    try:
-        _check_current_directory()
-        status = commands.main(
-            args=list(arguments), prog_name="lockforge", standalone_mode=False, obj=list(arguments)
-        )
-    except LockforgeError as error:
-        click.echo(render_error(error), err=True, nl=False)
-        return error.exit_status
-    except click.ClickException as error:
-        error.show()
-        return error.exit_code
-    except OSError as error:
-        # Help is printed by click.
-        if error.errno != errno.ENOSPC:
-            raise
-        printing.discard()
-        full = OutputError(f"cannot be written: {error.strerror}", hint="make room")
-        click.echo(render_error(full), err=True, nl=False)
-        return full.exit_status
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("stopped; nothing was written", err=True)
-        return 130
-    return status if isinstance(status, int) else _SUCCESS

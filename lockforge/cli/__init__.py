@@ -1,0 +1,1 @@
+"""The command line: reads options, builds adapters, prints, maps errors to exit status."""
