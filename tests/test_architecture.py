@@ -14,31 +14,34 @@ from lockforge.errors import LockforgeError
 
 ROOT = Path(__file__).parent.parent
 LINES = 400
-BASE = {"errors", "model", "ports", "catalog", "standards"}
+BASE = {"errors", "model", "ports", "catalog", "devices", "standards"}
 LAYERS = {
     "": set[str](),
     "errors": set[str](),
     "model": {"errors", "model"},
     "ports": {"errors", "model"},
-    "catalog": {"errors", "model"},
+    "catalog": {"errors", "model", "catalog"},
+    "devices": {"errors", "model"},
     "standards": {"errors", "model", "standards"},
     "project": {*BASE, "project"},
     "resolve": {*BASE, "resolve"},
     "merge": {*BASE, "merge"},
     "lockfile": {*BASE, "lockfile"},
+    "detect": {*BASE, "detect"},
     "report": {*BASE, "report"},
     # The version names lockforge to the servers it asks.
     "adapters": {"", "errors", "model", "ports", "standards", "adapters"},
-    "commands": {*BASE, "project", "resolve", "merge", "lockfile", "report", "commands"},
+    "commands": {*BASE, "project", "resolve", "merge", "lockfile", "detect", "report", "commands"},
 }
 """What each layer may import; those of the command line may import everything."""
-TOP = {"cli", "options", "__main__"}
+TOP = {"cli", "__main__"}
 WORLD = {
     "http",
     "httpx",
     "importlib",
     "os",
     "pathlib",
+    "pkgutil",
     "shutil",
     "socket",
     "subprocess",
@@ -49,7 +52,7 @@ WORLD = {
 }
 """Modules that reach the disk, the network, the clock or the process."""
 PURE = {
-    ("importlib", "resources"): {"catalog"},
+    ("pkgutil", "get_data"): {"catalog", "devices"},
     # These only take texts apart.
     ("pathlib", "PurePath"): {"project"},
     ("pathlib", "PurePosixPath"): {"project"},
@@ -194,8 +197,8 @@ def test_no_import_cycles() -> None:
 
 
 def test_starting_needs_no_http_client() -> None:
-    """`import lockforge.cli` leaves httpx for a command that asks an index."""
-    code = "import sys, lockforge.cli; print('httpx' in sys.modules)"
+    """`import lockforge.cli.lock` leaves httpx for a command that asks an index."""
+    code = "import sys, lockforge.cli.lock; print('httpx' in sys.modules)"
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ended.stdout == "False\n"
 

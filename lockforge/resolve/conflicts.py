@@ -18,7 +18,7 @@ from lockforge.resolve.need import Candidate, split_extras
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from lockforge.catalog import Rule
+    from lockforge.catalog.rules import Rule
     from lockforge.model.matrix import Target
     from lockforge.resolve.finder import Finder
     from lockforge.resolve.need import Need

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
     from packaging.version import Version
 
-    from lockforge.catalog import Catalog, Rule
+    from lockforge.catalog import Catalog
+    from lockforge.catalog.rules import Rule
     from lockforge.errors import Fault
     from lockforge.model.index import Index
     from lockforge.model.matrix import Target

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from resolvelib.structs import RequirementInformation
 
-    from lockforge.catalog import Rule
+    from lockforge.catalog.rules import Rule
     from lockforge.model.matrix import Target
     from lockforge.model.project import Strategy
     from lockforge.model.resolution import Preferred

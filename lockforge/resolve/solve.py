@@ -20,7 +20,7 @@ from lockforge.resolve.provider import Provider, addition_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from lockforge.catalog import Rule
+    from lockforge.catalog.rules import Rule
     from lockforge.model.matrix import Target
     from lockforge.model.resolution import Preferred
     from lockforge.resolve.coverage import Clash

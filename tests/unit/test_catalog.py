@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +13,7 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
-from lockforge.catalog import GpuArchitectures, load_catalog
+from lockforge.catalog import GpuArchitectures, Source, SupportEnd, load_catalog
 from lockforge.errors import ConfigError, Fault
 from lockforge.model.accelerator import Accelerator, is_label
 from lockforge.model.platforms import PLATFORMS
@@ -48,7 +50,7 @@ def test_every_source_is_listed() -> None:
 def _facts() -> dict[str, Any]:
     """The facts that must name a source, by their place."""
     lists = ("rules", "gpu-architectures")
-    maps = ("kinds", "accelerators", "amd-architectures")
+    maps = ("kinds", "accelerators", "amd-architectures", "newest-torch", "support-ends")
     return {
         **{f"{key}[{place}]": one for key in lists for place, one in enumerate(DATA[key])},
         **{f"{key}.{name}": one for key in maps for name, one in DATA[key].items()},
@@ -141,6 +143,7 @@ def test_driver_floors(label: str, linux: str | None, windows: str | None) -> No
 
 X86_CU130 = ("7.5", "8.0", "8.6", "9.0", "10.0", "12.0")
 ARM_CU130 = ("8.0", "9.0", "10.0", "11.0", "12.0")
+MAXWELL_TO_HOPPER = ("5.0", "6.0", "7.0", "7.5", "8.0", "8.6", "9.0")
 ARCHITECTURES = [
     # label, torch, platform, architectures, ptx, source, judged by
     ("cu130", "2.11.0+cu130", "linux", X86_CU130, ("12.0",), "pytorch-175253", None),
@@ -160,6 +163,19 @@ ARCHITECTURES = [
         "openral-167",
         "2.9",
     ),
+    # Kepler is in builds of CUDA 11 as long as their cuDNN has it.
+    ("cu117", "2.0.1", "linux", ("3.7", *MAXWELL_TO_HOPPER[:-1]), (), "builder-2.0", None),
+    ("cu118", "2.3.1", "win", ("3.7", *MAXWELL_TO_HOPPER), (), "builder-2.1", None),
+    ("cu118", "2.5.1", "linux", MAXWELL_TO_HOPPER, (), "builder-2.4", None),
+    ("cu118", "2.7.1", "linux", MAXWELL_TO_HOPPER, (), "build-cuda-2.7", None),
+    ("cu121", "2.2.2", "linux", MAXWELL_TO_HOPPER, (), "builder-2.1", None),
+    ("cu124", "2.6.0", "win", MAXWELL_TO_HOPPER, (), "build-cuda-2.6", None),
+    ("cu124", "2.5.1", "linux-aarch64", ("9.0",), (), "builder-2.4", None),
+    ("cu126", "2.7.1", "linux", MAXWELL_TO_HOPPER, (), "build-cuda-2.7", None),
+    # Volta is not in the first builds with Blackwell, comes back in 2.8, and leaves in 2.11.
+    ("cu128", "2.7.1", "win", X86_CU130, (), "build-cuda-2.7", None),
+    ("cu129", "2.10.0", "linux", ("7.0", *X86_CU130), ("12.0",), "build-cuda-2.10", None),
+    ("cu129", "2.13.0", "linux", X86_CU130, ("12.0",), "pytorch-172598", "2.11"),
 ]
 
 
@@ -180,6 +196,25 @@ def test_gpu_architectures(
     assert found == GpuArchitectures(
         architectures=architectures, ptx=ptx, source=source, judged_by=judged_by
     )
+
+
+def test_given_architectures(shared: Path) -> None:
+    """The newest torch of each accelerator has kernels for what the given policy lists."""
+    policy = yaml.safe_load((shared / "hosts/POLICY.yaml").read_text("utf-8"))
+    machines = {"x86_64": ("linux", "win"), "aarch64": ("linux-aarch64",)}
+    told = {
+        (label, platform): tuple(architectures)
+        for machine, lists in policy["cuda_arch"].items()
+        for label, architectures in lists.items()
+        for platform in machines[machine]
+    }
+    found = {
+        (label, platform): CATALOG.gpu_architectures(
+            Accelerator(label), Version(policy["reference_torch"][label]), PLATFORMS[platform]
+        )
+        for label, platform in told
+    }
+    assert {place: one and one.architectures for place, one in found.items()} == told
 
 
 def test_newest_rule_judges() -> None:
@@ -213,6 +248,108 @@ def test_amd_architectures() -> None:
         assert found == GpuArchitectures(
             architectures=tuple(fact["gfx"]), ptx=(), source=fact["source"], judged_by=None
         )
+
+
+# The files of the indexes. Version of torch, oldest and newest Python.
+NEWEST = [
+    ("cpu", "linux", "2.13.0", (3, 10), (3, 14)),
+    ("cpu", "linux-aarch64", "2.13.0", (3, 10), (3, 14)),
+    ("cpu", "mac", "2.13.0", (3, 10), (3, 14)),
+    ("cpu", "win-arm64", "2.13.0", (3, 11), (3, 13)),
+    ("cpu", "mac-x86_64", "2.2.2", (3, 8), (3, 12)),
+    ("cu132", "win", "2.13.0", (3, 10), (3, 14)),
+    ("cu129", "linux-aarch64", "2.13.0", (3, 10), (3, 14)),
+    ("cu129", "win", "2.9.0", (3, 10), (3, 14)),
+    ("cu128", "linux", "2.11.0", (3, 10), (3, 14)),
+    ("cu124", "linux", "2.6.0", (3, 9), (3, 13)),
+    ("cu121", "win", "2.5.1", (3, 9), (3, 12)),
+    ("cu118", "linux", "2.7.1", (3, 9), (3, 13)),
+    ("rocm7.0", "linux", "2.10.0", (3, 10), (3, 14)),
+    ("xpu", "win", "2.13.0", (3, 10), (3, 14)),
+]
+
+
+@pytest.mark.parametrize(("label", "platform", "torch", "oldest", "newest"), NEWEST)
+def test_newest_torch(
+    label: str, platform: str, torch: str, oldest: tuple[int, int], newest: tuple[int, int]
+) -> None:
+    """The newest torch of an accelerator depends on the platform, and its Pythons on both."""
+    accelerator, one = Accelerator(label), PLATFORMS[platform]
+    pythons = CATALOG.pythons_of(accelerator, one)
+    assert CATALOG.newest_torch(accelerator, one) == Version(torch)
+    assert pythons == tuple((3, minor) for minor in range(oldest[1], newest[1] + 1))
+
+
+@pytest.mark.parametrize(
+    ("label", "platform"),
+    [
+        ("cu117", "linux"),
+        ("cu199", "linux"),
+        ("cu130", "mac"),
+        ("cu118", "linux-aarch64"),
+        ("rocm7.2", "win"),
+        ("xpu", "linux-aarch64"),
+    ],
+)
+def test_no_newest_torch(label: str, platform: str) -> None:
+    """There is none where no wheels are, and none is made up for a label nobody looked at."""
+    accelerator, one = Accelerator(label), PLATFORMS[platform]
+    assert CATALOG.newest_torch(accelerator, one) is None
+    assert CATALOG.pythons_of(accelerator, one) == ()
+
+
+def test_given_newest_torch(shared: Path) -> None:
+    """The newest torch is the one that the given machines were judged by."""
+    policy = yaml.safe_load((shared / "hosts/POLICY.yaml").read_text("utf-8"))
+    found = {
+        label: CATALOG.newest_torch(Accelerator(label), PLATFORMS["linux"])
+        for label in policy["reference_torch"]
+    }
+    assert found == {label: Version(text) for label, text in policy["reference_torch"].items()}
+
+
+def test_indexed_newest_torch(shared: Path) -> None:
+    """No newest torch is older than a file of its index, before 2.14, which few indexes have."""
+    older: dict[str, tuple[Version, Version]] = {}
+    for label in CATALOG.labels:
+        path = shared / f"index-facts/{label}.json"
+        newest = CATALOG.newest_torch(Accelerator(label), PLATFORMS["linux"])
+        if newest is None or not path.is_file():
+            continue
+        records = json.loads(path.read_text("utf-8"))["packages"]["torch"]
+        names = [record["filename"].replace("%2B", "+") for record in records]
+        versions = {
+            Version(parse_version(name.split("-")[1]).public)
+            for name in names
+            if name.endswith("_x86_64.whl") and "macosx" not in name
+        }
+        seen = max(version for version in versions if version < Version("2.14"))
+        older |= {label: (newest, seen)} if newest != seen else {}
+    assert older == {}
+
+
+@pytest.mark.parametrize(
+    ("label", "expected"),
+    [
+        ("cu126", SupportEnd(last="2.14", ends="2.15", source="pytorch-190385")),
+        ("cu128", SupportEnd(last="2.11", ends="2.12", source="pytorch-178665")),
+        ("cu118", SupportEnd(last="2.7", ends="2.8", source="build-cuda-2.8")),
+        ("rocm6.4", SupportEnd(last="2.9", ends="2.10", source="pytorch-index")),
+        ("cu130", None),
+        ("cpu", None),
+    ],
+)
+def test_support_end(label: str, expected: SupportEnd | None) -> None:
+    """PyTorch stops to build for an accelerator with some release."""
+    assert CATALOG.support_end(Accelerator(label)) == expected
+
+
+def test_source() -> None:
+    """A fact's source has a title and an address; a user's may be a word alone."""
+    found = CATALOG.source("pytorch-190385")
+    assert found.url == "https://github.com/pytorch/pytorch/issues/190385"
+    assert found.title == DATA["sources"]["pytorch-190385"]["title"]
+    assert CATALOG.source("me") == Source(title="me", url=None)
 
 
 # As the sources that the rules name have it.
@@ -340,6 +477,33 @@ rules:
     assert catalog.is_family("torch")
 
 
+def test_user_newest_torch() -> None:
+    """A user may tell of a torch that the catalogue does not know, for one platform or for all."""
+    catalog = load_catalog(
+        """
+newest-torch:
+  cu130: {torch: "2.15.0"}
+  win-cu130: {torch: "2.14.1", pythons: ["3.14"]}
+  cu140: {torch: "3.0", pythons: ["3.15"]}
+support-ends:
+  cu126: {last: "2.15", ends: "2.16"}
+  cu132: {last: "2.20", ends: "2.21", source: me}
+"""
+    )
+    cu130, linux, win = Accelerator("cu130"), PLATFORMS["linux"], PLATFORMS["win"]
+    assert catalog.newest_torch(cu130, linux) == Version("2.15.0")
+    assert catalog.pythons_of(cu130, linux) == CATALOG.pythons_of(cu130, linux)
+    assert catalog.newest_torch(cu130, win) == Version("2.14.1")
+    assert catalog.pythons_of(cu130, win) == ((3, 14),)
+    assert catalog.newest_torch(Accelerator("cu140"), win) == Version("3.0")
+    assert catalog.support_end(Accelerator("cu126")) == SupportEnd(
+        last="2.15", ends="2.16", source="pytorch-190385"
+    )
+    assert catalog.support_end(Accelerator("cu132")) == SupportEnd(
+        last="2.20", ends="2.21", source="me"
+    )
+
+
 def test_user_pairs() -> None:
     """A list of pairs is one rule for each release series; the user's rules replace all others."""
     catalog = load_catalog(
@@ -378,6 +542,7 @@ def test_user_file_of_nothing(text: str | None) -> None:
 
 
 KEYS = ", ".join(DATA)
+NO_PLACE = "not an accelerator label, nor one behind a platform"
 FAULTS = [
     ("- a\n", [Fault(where="user.yaml", message="expected a mapping at the top")]),
     (
@@ -438,6 +603,24 @@ cxx11-abi: {first: new}
             Fault(where="cxx11-abi.first", message="Invalid version: 'new'"),
         ],
     ),
+    (
+        """
+newest-torch:
+  cu140: {torch: new}
+  linux-cuda: {torch: "3.0", pythons: [three]}
+  amiga-cu130: {torch: "3.0", pythons: ["3.14"]}
+support-ends: {cu140: {last: "3.0"}, gpu: {last: "3.0", ends: "3.1", source: me}}
+""",
+        [
+            Fault(where="newest-torch.cu140", message="missing pythons"),
+            Fault(where="newest-torch.cu140.torch", message="Invalid version: 'new'"),
+            Fault(where="newest-torch.linux-cuda", message=NO_PLACE),
+            Fault(where="newest-torch.linux-cuda.pythons", message="not a Python minor: 'three'"),
+            Fault(where="newest-torch.amiga-cu130", message=NO_PLACE),
+            Fault(where="support-ends.cu140", message="missing ends, source"),
+            Fault(where="support-ends.gpu", message="not an accelerator label"),
+        ],
+    ),
 ]
 
 
@@ -478,6 +661,11 @@ def test_not_yaml() -> None:
         ("cxx11-abi: {first: 2.6}\n", "cxx11-abi.first"),
         ("python: {minors: [3.12]}\n", "python.minors"),
         ("python: {minors: [three]}\n", "python.minors"),
+        ("newest-torch: {cu130: 2.13}\n", "newest-torch.cu130"),
+        ("newest-torch: {cu130: {torch: 2.13}}\n", "newest-torch.cu130.torch"),
+        ("newest-torch: {cu130: {wheels: a}}\n", "newest-torch.cu130.wheels"),
+        ("newest-torch: {130: {torch: '2', pythons: []}}\n", "newest-torch.130"),
+        ("support-ends: {cu126: {last: 2.14}}\n", "support-ends.cu126.last"),
         ("family: {packages: torch}\n", "family.packages"),
         ("family: {packages: 3}\n", "family.packages"),
     ],
