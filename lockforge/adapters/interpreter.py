@@ -1,0 +1,38 @@
+"""What an interpreter is, as ``key=value`` lines.
+
+It is also run as a program by interpreters that do not have lockforge, so it imports nothing of it.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import struct
+import sysconfig
+from sys import platform as sys_platform
+
+
+def describe() -> str:
+    """Describe the interpreter that runs this."""
+    facts = {
+        "machine": platform.machine(),
+        "sys_platform": sys_platform,
+        "sysconfig_platform": sysconfig.get_platform(),
+        "bits": struct.calcsize("P") * 8,
+        "version": platform.python_version(),
+        "implementation": platform.python_implementation(),
+        "libc": _libc(),
+    }
+    return "".join(f"{key}={value}\n" for key, value in facts.items() if value)
+
+
+def _libc() -> str | None:
+    """Name the C library with its version where it tells, which is glibc."""
+    try:
+        return os.confstr("CS_GNU_LIBC_VERSION")
+    except (AttributeError, OSError, ValueError):
+        return None
+
+
+if __name__ == "__main__":
+    print(describe(), end="")  # noqa: T201 - the program's answer
