@@ -32,7 +32,8 @@ from lockforge.cli.common import (
     project_option,
     warn_of_lock,
 )
-from lockforge.cli.options import project_options, several
+from lockforge.cli.options import project_options
+from lockforge.cli.values import several
 from lockforge.commands.lock import LockRequest, current_reasons, lock
 from lockforge.commands.report import report_parsed
 from lockforge.errors import LockError, UsageError

@@ -8,28 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from lockforge.cli.values import several, stated
 from lockforge.project.options import Options
 from lockforge.project.policy import ALIGNMENTS, PRERELEASES, STRATEGIES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-
-def several(_context: click.Context, _option: click.Parameter, values: object) -> tuple[str, ...]:
-    """Split values at commas: ``--matrix a,b`` and ``--matrix a --matrix b`` are the same."""
-    assert isinstance(values, tuple)
-    parts = tuple(part.strip() for value in values for part in value.split(",") if part.strip())
-    if values and not parts:
-        raise click.BadParameter("it is empty")
-    return parts
-
-
-def stated(_context: click.Context, _option: click.Parameter, value: object) -> object:
-    """Refuse a value that says nothing, such as that of a variable of the shell that is not set."""
-    values = value if isinstance(value, tuple) else (value,)
-    if any(isinstance(one, str) and not one.strip() for one in values):
-        raise click.BadParameter("it is empty")
-    return value
 
 
 _PROJECT_OPTIONS = (

@@ -1,0 +1,182 @@
+"""`lockforge detect`: the machine at hand, or one whose facts or texts are given."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from lockforge.adapters import printing
+from lockforge.adapters.files import TextFiles, write_atomically
+from lockforge.adapters.system import LiveSystem
+from lockforge.cli.common import (
+    LOCK_NAME,
+    exclude_each_other,
+    open_catalog,
+    project_option,
+    read_own_rows,
+    read_rows,
+)
+from lockforge.cli.values import several
+from lockforge.commands.detect import Observed, judge, judged_data, judged_text, observe
+from lockforge.detect.record import parse_saved, render_saved
+from lockforge.errors import UsageError
+from lockforge.model.choice import Wanted
+
+if TYPE_CHECKING:
+    from lockforge.catalog import Catalog
+    from lockforge.model.lock import LockedRow
+
+_UNSERVED = 6
+
+
+@click.command("detect")
+@project_option
+@click.option(
+    "--lock",
+    "lock_file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help=f"The lock to choose a row of; by default {LOCK_NAME} in the project's directory.",
+)
+@click.option(
+    "--accelerators",
+    multiple=True,
+    callback=several,
+    metavar="LABEL,...",
+    help="Judge these accelerators at their newest torch, and no lock.",
+)
+@click.option("--row", metavar="NAME", help="The row to take, if it serves this host.")
+@click.option("--force-row", metavar="NAME", help="The row to take although it does not serve.")
+@click.option(
+    "--python",
+    type=click.Path(dir_okay=False, exists=True, path_type=Path),
+    help="The Python to install for; by default the one that lockforge runs on.",
+)
+@click.option(
+    "--facts",
+    "facts_path",
+    type=click.Path(exists=True, path_type=Path),
+    help="Judge another machine, by its saved facts or a folder of its captured texts.",
+)
+@click.option(
+    "--save",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the facts to a YAML file, without anything private.",
+)
+@click.option(
+    "--capture",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Write what the machine said to each probe to a new folder, for a bug report.",
+)
+@click.option(
+    "--explain", is_flag=True, help="Tell every probe, what it said and how long it took."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON document.")
+def command(
+    *,
+    project: Path,
+    lock_file: Path | None,
+    accelerators: tuple[str, ...],
+    row: str | None,
+    force_row: str | None,
+    python: Path | None,
+    facts_path: Path | None,
+    save: Path | None,
+    capture: Path | None,
+    explain: bool,
+    as_json: bool,
+) -> int:
+    """Tell what this machine is, and which rows of the lock serve it.
+
+    Without a lock the accelerators that lockforge knows are judged, at their newest torch.
+
+    \b
+    Example:
+      lockforge detect
+      lockforge detect --accelerators cu130,cu126,cpu --json
+      lockforge detect --save hosts/gpu-01.yaml
+    """
+    exclude_each_other(
+        ("--row and --force-row both name the row to take", None not in (row, force_row)),
+        ("--accelerators judges no lock", bool(accelerators) and lock_file is not None),
+        (
+            "--facts asks no machine, so there is nothing to capture and no Python to ask",
+            facts_path is not None and (capture is not None or python is not None),
+        ),
+    )
+    files = TextFiles()
+    catalog = open_catalog(files)
+    observed = _observe(facts_path, python, capture, files, catalog)
+    rows = None if accelerators else _rows(files, project, lock_file)
+    judged = judge(
+        observed, rows, catalog, labels=accelerators or None, wanted=_wanted(row, force_row)
+    )
+    if save is not None:
+        write_atomically(save, render_saved(observed.facts))
+        click.echo(f"{save} is written", err=True)
+    if as_json:
+        printing.write(json.dumps(judged_data(judged, explain=explain), indent=2) + "\n")
+    else:
+        printing.write(judged_text(judged, explain=explain))
+    refused = judged.choice.best is None and (rows is not None or judged.choice.wanted is not None)
+    return _UNSERVED if refused else 0
+
+
+def _wanted(row: str | None, force_row: str | None) -> Wanted | None:
+    if force_row is not None:
+        return Wanted(by="--force-row", row=force_row, force=True)
+    return None if row is None else Wanted(by="--row", row=row)
+
+
+def _observe(
+    facts_path: Path | None,
+    python: Path | None,
+    capture: Path | None,
+    files: TextFiles,
+    catalog: Catalog,
+) -> Observed:
+    """Ask the machine at hand, or read what was kept of another."""
+    if facts_path is not None:
+        return observe_kept(facts_path, files, catalog)
+    system = LiveSystem(python=None if python is None else str(python))
+    if capture is None:
+        return observe(system, catalog)
+    from lockforge.adapters.capture import CapturingSystem
+
+    capturing = CapturingSystem(system)
+    observed = observe(capturing, catalog)
+    capturing.write(capture, source="lockforge detect --capture")
+    click.echo(f"{capture} is written: read it before you send it", err=True)
+    return observed
+
+
+def observe_kept(path: Path, files: TextFiles, catalog: Catalog) -> Observed:
+    """Read saved facts, or a folder of captured texts."""
+    if path.is_dir():
+        from lockforge.adapters.captured import CapturedSystem
+
+        return observe(CapturedSystem.open(path), catalog)
+    text = files.read(path, UsageError)
+    if text is None:
+        raise UsageError("no such file", where=str(path), hint="correct the path")
+    return Observed(facts=parse_saved(text, where=str(path)))
+
+
+def _rows(files: TextFiles, project: Path, lock_file: Path | None) -> tuple[LockedRow, ...] | None:
+    """Read the rows of the lock; None where none was named and there is none of ours."""
+    if lock_file is not None:
+        return read_own_rows(files, lock_file)
+    path = project / LOCK_NAME
+    text = files.read(path, UsageError)
+    if text is None:
+        return None
+    rows = read_rows(text, path)
+    if not rows:
+        click.echo(
+            f"note: {path} is by another tool and names no rows; judged are the accelerators "
+            "that lockforge knows",
+            err=True,
+        )
+    return rows or None
