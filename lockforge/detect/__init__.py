@@ -1,0 +1,1 @@
+"""Detection and choice: what a machine says -> Facts -> the rows that serve it."""

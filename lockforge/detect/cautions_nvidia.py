@@ -1,0 +1,178 @@
+"""What a person should know of NVIDIA's GPUs and driver, and of the CUDA row chosen for them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lockforge.detect.builds import catalog_builds, platform_of
+from lockforge.detect.judge_cuda import is_stated, needs_jetpack, runs, visible_gpus
+from lockforge.detect.kernels import kernels_of
+from lockforge.detect.words import name_nvidia
+from lockforge.model.machine import Caution
+from lockforge.model.matrix import parse_minor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lockforge.catalog import Catalog
+    from lockforge.model.choice import Build, Choice
+    from lockforge.model.machine import Facts, Nvidia
+    from lockforge.model.matrix import PythonMinor
+    from lockforge.model.platforms import Platform
+
+_STATES = {
+    "driver_library_mismatch": (
+        "driver_library_mismatch_reboot",
+        (
+            "the NVIDIA driver was updated while the old one still runs, and nothing reaches the "
+            "GPU until the machine is rebooted"
+        ),
+    ),
+    "driver_visible_no_device_nodes": (
+        "driver_visible_no_device_nodes",
+        (
+            "the driver of the machine is visible, and there is no /dev/nvidia* to reach a GPU by; "
+            "a container gets them by --gpus all or its like"
+        ),
+    ),
+    "no_devices": (
+        "nvidia_tools_without_devices",
+        "nvidia-smi runs and finds no device, as on the login node of a cluster",
+    ),
+    "gpu_without_driver": (
+        "nvidia_gpu_without_driver",
+        "there is an NVIDIA GPU, and its driver is not installed or not loaded",
+    ),
+    "not_answering": (
+        "nvidia_driver_not_answering",
+        (
+            "NVIDIA's tools do not answer; what is said of the GPUs is from other sources, and "
+            "programs may fail to reach them"
+        ),
+    ),
+}
+_NO_TOOLS = "tools_without_driver"
+
+
+def nvidia_cautions(facts: Facts, choice: Choice, catalog: Catalog) -> Iterator[Caution]:
+    """Say what is odd about the driver, what is not known of the GPUs, and what ends."""
+    if needs_jetpack(facts):
+        yield Caution(
+            code="jetson_needs_jetpack_wheels",
+            text="this is a Jetson older than Thor, and PyTorch's wheels have no kernels for it; "
+            "NVIDIA builds torch for its JetPack",
+        )
+        return
+    nvidia = facts.nvidia
+    if nvidia is None:
+        return
+    yield from _state_cautions(facts, choice, nvidia)
+    yield from _capability_cautions(facts, nvidia)
+    if nvidia.order_unstated:
+        yield Caution(
+            code="cuda_device_order_unknown",
+            text="CUDA_VISIBLE_DEVICES counts GPUs that differ, and CUDA counts them from the "
+            "fastest on unless CUDA_DEVICE_ORDER=PCI_BUS_ID is set; set it, for another GPU than "
+            f"{name_nvidia(visible_gpus(facts))} may be the one that is visible",
+        )
+    yield from _end_cautions(facts, choice, catalog)
+
+
+def _state_cautions(facts: Facts, choice: Choice, nvidia: Nvidia) -> Iterator[Caution]:
+    stated = {one.variable for one in facts.overrides}
+    if nvidia.state == "gpu_without_driver" and _sources(nvidia) <= stated:
+        yield Caution(
+            code="nvidia_driver_unknown",
+            text="the GPUs are stated and their driver is not known; state it as well, by "
+            "LOCKFORGE_CUDA_DRIVER_VERSION",
+        )
+    elif nvidia.state in _STATES:
+        code, text = _STATES[nvidia.state]
+        yield Caution(code=code, text=text)
+    elif nvidia.state == _NO_TOOLS and _is_cpu(choice):
+        # Where another vendor's GPU serves, the tools are but left over.
+        yield Caution(
+            code="nvidia_tools_without_driver",
+            text="nvidia-smi is here and finds no driver; if there is an NVIDIA GPU, install or "
+            "load its driver",
+        )
+
+
+def _is_cpu(choice: Choice) -> bool:
+    return choice.best is None or choice.best.build.accelerator.kind == "cpu"
+
+
+def _sources(nvidia: Nvidia) -> set[str | None]:
+    return {gpu.compute_cap_source for gpu in nvidia.gpus}
+
+
+def _capability_cautions(facts: Facts, nvidia: Nvidia) -> Iterator[Caution]:
+    gpus = visible_gpus(facts)
+    stated = {None, *(one.variable for one in facts.overrides)}
+    if looked_up := [gpu for gpu in gpus if gpu.compute_cap_source not in stated]:
+        yield Caution(
+            code="compute_cap_from_table",
+            text="the driver does not tell the compute capability; that of "
+            f"{name_nvidia(looked_up)} is from a table",
+        )
+    unknown = [gpu for gpu in gpus if gpu.compute_cap is None]
+    if unknown or (not nvidia.gpus and is_stated(nvidia, facts)):
+        yield Caution(
+            code="gpu_architecture_unknown",
+            text=f"which kernels {name_nvidia(unknown) or 'the GPU'} needs is not known; state its "
+            "compute capability, such as LOCKFORGE_CUDA_ARCH=8.6",
+        )
+
+
+def _end_cautions(facts: Facts, choice: Choice, catalog: Catalog) -> Iterator[Caution]:
+    """Say that no later torch will have kernels for these GPUs, whatever the driver."""
+    build = choice.best.build if choice.best is not None else None
+    platform = platform_of(facts)
+    if build is None or platform is None or build.accelerator.kind != "cuda":
+        return
+    end = catalog.support_end(build.accelerator)
+    gpus = name_nvidia(visible_gpus(facts))
+    if end is None or not gpus or _is_carried_on(facts, platform, catalog):
+        return
+    yield Caution(
+        code=f"row_support_ends:{build.accelerator.label}:{end.ends}",
+        text=f"torch {end.last} is the last that is built for {build.accelerator.label}, and no "
+        f"accelerator that goes on has kernels for {gpus}: later torches will not serve it",
+    )
+
+
+def _is_carried_on(facts: Facts, platform: Platform, catalog: Catalog) -> bool:
+    """Whether an accelerator that torch goes on to be built for serves the GPUs."""
+    cuda = [
+        build
+        for build in catalog_builds(catalog, platform, None)
+        if build.accelerator.kind == "cuda"
+    ]
+    newest = max((minor for one in cuda if (minor := _judged_by(one, catalog))), default=None)
+    return any(
+        _judged_by(build, catalog) == newest
+        and catalog.support_end(build.accelerator) is None
+        and _serves(build, facts, catalog)
+        for build in cuda
+    )
+
+
+def _judged_by(build: Build, catalog: Catalog) -> PythonMinor | None:
+    """Give the torch minor whose kernels are known for *build*.
+
+    An accelerator whose kernels are known of old torches alone is none that is known to go on.
+    """
+    assert build.torch is not None
+    fact = catalog.gpu_architectures(build.accelerator, build.torch, build.platform)
+    if fact is None:
+        return None
+    return parse_minor(fact.judged_by) if fact.judged_by else (build.torch.major, build.torch.minor)
+
+
+def _serves(build: Build, facts: Facts, catalog: Catalog) -> bool:
+    nvidia = facts.nvidia
+    assert nvidia is not None
+    known = kernels_of(build, catalog)
+    return bool(known) and all(
+        runs(kernels, build, nvidia, gpu) for kernels in known for gpu in visible_gpus(facts)
+    )

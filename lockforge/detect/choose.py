@@ -1,0 +1,149 @@
+"""Facts x builds -> the verdict on each build, and the one to take."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from lockforge.detect.builds import platform_of
+from lockforge.detect.judge_cuda import judge_cuda
+from lockforge.detect.judge_host import why_no_platform, why_not_host
+from lockforge.detect.judge_others import judge_rocm, judge_xpu
+from lockforge.detect.words import listed, name_amd, name_intel, name_nvidia
+from lockforge.errors import UsageError
+from lockforge.model.choice import Choice, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lockforge.catalog import Catalog
+    from lockforge.model.accelerator import Kind
+    from lockforge.model.choice import Build, Status, Wanted
+    from lockforge.model.machine import Facts
+
+
+def choose(
+    facts: Facts, builds: Sequence[Build], catalog: Catalog, wanted: Wanted | None = None
+) -> Choice:
+    """Judge every build, and take the one that is wanted or the first that is usable.
+
+    Raises UsageError for a wanted one that there is not, or that cannot be forced.
+    """
+    platform = platform_of(facts)
+
+    def order(build: Build) -> tuple[object, ...]:
+        foreign = platform is None or build.platform.name != platform.name
+        return foreign, build.platform.order, build.accelerator.preference, build.name
+
+    verdicts = tuple(_judge(build, facts, catalog) for build in sorted(builds, key=order))
+    verdicts = tuple(_explain_cpu(one, facts, verdicts) for one in verdicts)
+    if wanted is None:
+        best = next((one for one in verdicts if one.status == "usable"), None)
+        return Choice(verdicts=verdicts, best=best)
+    found = _find_wanted(facts, verdicts, wanted)
+    best = found if found.status == "usable" else None
+    if wanted.force and best is None:
+        _refuse_to_force(facts, found, wanted)
+        best = replace(found, forced=True)
+        verdicts = tuple(best if one is found else one for one in verdicts)
+    return Choice(verdicts=verdicts, best=best, wanted=wanted)
+
+
+def _judge(build: Build, facts: Facts, catalog: Catalog) -> Verdict:
+    status: Status = "refused"
+    reason = why_not_host(build, facts)
+    if reason is None:
+        status, reason = _judge_devices(build, facts, catalog)
+    return Verdict(build=build, status=status, reason=reason)
+
+
+def _judge_devices(build: Build, facts: Facts, catalog: Catalog) -> tuple[Status, str]:
+    if build.accelerator.kind == "cuda":
+        return judge_cuda(build, facts, catalog)
+    if build.accelerator.kind == "rocm":
+        return judge_rocm(build, facts, catalog)
+    if build.accelerator.kind == "xpu":
+        return judge_xpu(facts)
+    if facts.apple is not None and facts.apple.mps_usable:
+        chip = facts.apple.chip or "Apple's GPU"
+        return "usable", f"the build for macOS runs on the CPU, and on {chip} by MPS"
+    return "usable", "it runs on the CPU of every host of this platform"
+
+
+def _explain_cpu(own: Verdict, facts: Facts, verdicts: Sequence[Verdict]) -> Verdict:
+    """Say of the CPU, where no GPU is served, why it is none."""
+    if own.status != "usable" or own.build.accelerator.kind != "cpu" or facts.os == "macos":
+        return own
+    others = [one for one in verdicts if one.build.accelerator.kind != "cpu"]
+    if any(one.status == "usable" for one in others):
+        return own
+    present = _present(facts)
+    if not present:
+        # A display that PyTorch has no build for is worth a word, and nothing to fall back from.
+        display = name_intel(facts.intel.gpus) if facts.intel is not None else ""
+        return replace(
+            own, reason="no GPU was found" if not display else f"no build serves {display}"
+        )
+    platform = own.build.platform.name
+    why = [one for one in others if one.build.accelerator.kind in present]
+    why = [one for one in why if one.build.platform.name == platform]
+    # What nearly serves comes first.
+    why.sort(key=lambda one: one.status != "partial")
+    reason = why[0].reason if why else f"nothing here is for {', '.join(present.values())}"
+    return replace(own, reason=f"a fallback: {reason}")
+
+
+def _present(facts: Facts) -> dict[Kind, str]:
+    """Name the GPUs that there are, or are traces of, by the kind of build that may be for them."""
+    found: dict[Kind, str] = {}
+    nvidia = facts.nvidia
+    # Tools that a driver was removed from, or never was with, are no trace of a GPU.
+    if nvidia is not None and (nvidia.gpus or nvidia.state != "tools_without_driver"):
+        found["cuda"] = name_nvidia(nvidia.gpus) or "an NVIDIA GPU"
+    if facts.amd is not None and facts.amd.gpus:
+        found["rocm"] = name_amd(facts.amd.gpus)
+    supported = [gpu for gpu in facts.intel.gpus if gpu.xpu_supported] if facts.intel else []
+    if supported:
+        found["xpu"] = name_intel(supported)
+    return found
+
+
+def _find_wanted(facts: Facts, verdicts: Sequence[Verdict], wanted: Wanted) -> Verdict:
+    """Give the verdict on what is asked for: by row, or by accelerator among the host's rows."""
+    if wanted.row is not None:
+        found = [one for one in verdicts if one.build.name == wanted.row]
+        have = [one.build.name for one in verdicts]
+    else:
+        own = _own(facts, verdicts)
+        found = [one for one in own if one.build.accelerator.label == wanted.accelerator]
+        have = [one.build.accelerator.label for one in own]
+    if found:
+        return found[0]
+    named = f"is named {wanted.row}" if wanted.row is not None else f"is for {wanted.accelerator}"
+    raise UsageError(
+        f"no row for this host {named}" if wanted.row is None else f"no row {named}",
+        where=wanted.by,
+        hint=f"there {'are' if len(have) > 1 else 'is'} {listed(have) or 'none'}",
+    )
+
+
+def _own(facts: Facts, verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """Give the verdicts on builds for the host's platform, on all where it has none."""
+    platform = platform_of(facts)
+    return [one for one in verdicts if platform is None or one.build.platform.name == platform.name]
+
+
+def _refuse_to_force(facts: Facts, found: Verdict, wanted: Wanted) -> None:
+    """Stop at a row of another platform: its files cannot be installed, whatever the user says."""
+    platform = platform_of(facts)
+    if platform is None:
+        why = why_no_platform(facts)
+    elif found.build.platform.name != platform.name:
+        why = found.reason
+    else:
+        return
+    raise UsageError(
+        f"{found.build.name} cannot be forced: {why}",
+        where=wanted.by,
+        hint="take a row that is for this host's platform",
+    )

@@ -1,0 +1,168 @@
+"""Whether the NVIDIA GPUs of a host run a CUDA build."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lockforge.detect.kernels import kernels_of, parse_capability, parse_numbers
+from lockforge.detect.words import listed, name_nvidia
+from lockforge.model.platforms import PLATFORMS
+
+if TYPE_CHECKING:
+    from lockforge.catalog import Catalog
+    from lockforge.detect.kernels import Kernels
+    from lockforge.model.choice import Build, Status
+    from lockforge.model.machine import Facts, Nvidia, NvidiaGpu
+
+# The newest Jetson that needs wheels of its own; Thor, 11.0, runs those of other Arm machines.
+_ORIN = (8, 7)
+# Capabilities that no GPU but that of a Jetson has: they tell one where nothing else does.
+_JETSON_ONLY = frozenset({"5.3", "6.2", "7.2", "8.7"})
+_HIDING = ("CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", "CONDA_OVERRIDE_CUDA")
+_WITHOUT_GPU = {
+    "driver_visible_no_device_nodes": (
+        "a driver is visible, and there are no device nodes to reach a GPU by"
+    ),
+    "no_devices": "NVIDIA's tools are here, and they find no device",
+    "tools_without_driver": "NVIDIA's tools are here without a driver",
+    "not_answering": "NVIDIA's driver does not answer, and no GPU is seen otherwise",
+}
+
+
+def judge_cuda(build: Build, facts: Facts, catalog: Catalog) -> tuple[Status, str]:
+    """Judge *build* by driver and kernels, and say why in one sentence."""
+    if needs_jetpack(facts):
+        return "refused", (
+            f"{name_nvidia(visible_gpus(facts)) or facts.tegra} is a Jetson older than Thor, for "
+            "which there are only the builds of NVIDIA's JetPack"
+        )
+    nvidia = facts.nvidia
+    if nvidia is None:
+        return "refused", "no NVIDIA GPU was found"
+    if reason := _why_no_gpu(facts, nvidia):
+        return "refused", reason
+    floor = _driver_floor(build, facts, catalog)
+    if reason := _why_not_driver(build, facts, nvidia, floor):
+        return "refused", reason
+    driver = f"driver {nvidia.kernel_driver_version} >= {floor}"
+    if nvidia.state == "driver_library_mismatch":
+        driver += ", usable after a reboot"
+    gpus = visible_gpus(facts)
+    if not gpus:
+        return "usable", f"{driver} by {nvidia.driver_source}; no GPU is seen to have kernels for"
+    status, reason = _judge_kernels(build, nvidia, gpus, catalog)
+    return status, f"{driver}; {reason}" if status == "usable" else reason
+
+
+def visible_gpus(facts: Facts) -> tuple[NvidiaGpu, ...]:
+    """Give the NVIDIA GPUs that a program would see."""
+    if facts.nvidia is None or facts.nvidia.state == "hidden":
+        return ()
+    return tuple(gpu for gpu in facts.nvidia.gpus if gpu.visible)
+
+
+def is_stated(nvidia: Nvidia, facts: Facts) -> bool:
+    """Whether the user states the driver in place of what was detected."""
+    return any(one.variable == nvidia.driver_source for one in facts.overrides)
+
+
+def needs_jetpack(facts: Facts) -> bool:
+    """Whether this is a Jetson before Thor, whose GPU no wheel for Arm servers has kernels for."""
+    capabilities = [gpu.compute_cap for gpu in visible_gpus(facts)]
+    if not _JETSON_ONLY.isdisjoint(capabilities):
+        return True
+    if facts.tegra is None:
+        return False
+    known = [pair for one in capabilities if (pair := parse_capability(one)) is not None]
+    return any(pair <= _ORIN for pair in known) if known else "thor" not in facts.tegra.lower()
+
+
+def driver_can_compile(build: Build, nvidia: Nvidia) -> bool:
+    """Whether the driver surely compiles PTX of the build's CUDA.
+
+    A driver that runs newer code of the same major need not, for PTX has a version of its own.
+    """
+    newest = parse_numbers(nvidia.cuda_umd_version)
+    return newest is not None and newest >= build.accelerator.version
+
+
+def runs(kernels: Kernels, build: Build, nvidia: Nvidia, gpu: NvidiaGpu) -> str | None:
+    """Name the code of *build* that *gpu* runs; None where it has none for it."""
+    return kernels.covering(gpu.compute_cap, ptx=driver_can_compile(build, nvidia))
+
+
+def _why_no_gpu(facts: Facts, nvidia: Nvidia) -> str | None:
+    """Say why no GPU can be counted on; None too where the user's word stands for one."""
+    if visible_gpus(facts):
+        return None
+    if nvidia.gpus or nvidia.state == "hidden":
+        hiding = [name for name in facts.hidden_by if name in _HIDING]
+        return f"{listed(hiding) or 'a variable'} hides {name_nvidia(nvidia.gpus) or 'all GPUs'}"
+    if is_stated(nvidia, facts):
+        return None
+    driver = nvidia.kernel_driver_version
+    reason = _WITHOUT_GPU.get(nvidia.state, "no NVIDIA GPU was found")
+    return reason if driver is None else f"{reason} (driver {driver})"
+
+
+def _driver_floor(build: Build, facts: Facts, catalog: Catalog) -> str | None:
+    # On WSL2 the driver is that of Windows.
+    platform = PLATFORMS["win"] if facts.wsl2 else build.platform
+    return catalog.driver_floor(build.accelerator, platform) or build.min_driver
+
+
+def _why_not_driver(build: Build, facts: Facts, nvidia: Nvidia, floor: str | None) -> str | None:
+    label = build.accelerator.label
+    need = parse_numbers(floor)
+    if need is None:
+        return f"which driver {label} needs is not known"
+    where = "Windows" if facts.wsl2 or build.platform.system == "windows" else "Linux"
+    needs = f"{label} needs driver {floor} or newer on {where}"
+    seen = name_nvidia(visible_gpus(facts)) or "no GPU seen"
+    have = parse_numbers(nvidia.kernel_driver_version)
+    if have is None and nvidia.state == "gpu_without_driver":
+        return f"{needs}; this machine has none loaded ({seen})"
+    if have is None:
+        return f"{needs}; which one this machine has is not known ({seen})"
+    if have < need:
+        return f"{needs}; this machine has {nvidia.kernel_driver_version} ({seen})"
+    return None
+
+
+def _judge_kernels(
+    build: Build, nvidia: Nvidia, gpus: tuple[NvidiaGpu, ...], catalog: Catalog
+) -> tuple[Status, str]:
+    known = kernels_of(build, catalog)
+    if not known:
+        torch = "this torch" if build.torch is None else f"torch {build.torch}"
+        return "refused", (
+            f"which GPUs {build.accelerator.label} of {torch} has kernels for is not known, and so "
+            f"not whether for {name_nvidia(gpus)}"
+        )
+    covered = [gpu for gpu in gpus if all(runs(one, build, nvidia, gpu) for one in known)]
+    for kernels in known:
+        if missing := [gpu for gpu in gpus if not runs(kernels, build, nvidia, gpu)]:
+            return "partial" if covered else "refused", _why_not_covered(
+                build, kernels, missing, covered
+            )
+    codes = {gpu: runs(known[0], build, nvidia, gpu) for gpu in gpus}
+    texts = [
+        f"{name_nvidia(gpu for gpu in gpus if codes[gpu] == code)} covered by {code}"
+        for code in dict.fromkeys(codes.values())
+    ]
+    return "usable", f"{listed(texts)} ({known[0].told_by})"
+
+
+def _why_not_covered(
+    build: Build, kernels: Kernels, missing: list[NvidiaGpu], covered: list[NvidiaGpu]
+) -> str:
+    code = " ".join(kernels.architectures)
+    if kernels.ptx:
+        code += f" and PTX of {' '.join(kernels.ptx)}"
+    text = f"{build.accelerator.label} has kernels for {code} ({kernels.told_by})"
+    if covered:
+        text += f", so for {name_nvidia(covered)}"
+    text += f", not for {name_nvidia(missing)}"
+    if any(kernels.covering(gpu.compute_cap, ptx=True) for gpu in missing):
+        text += ", whose driver is not known to compile that PTX"
+    return text

@@ -1,0 +1,68 @@
+"""Whether the AMD GPUs of a host run a ROCm build, or its Intel GPUs an XPU build."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lockforge.detect.words import listed, name_amd, name_intel
+
+if TYPE_CHECKING:
+    from lockforge.catalog import Catalog
+    from lockforge.model.choice import Build, Status
+    from lockforge.model.machine import AmdGpu, Facts
+
+_HIDING = ("ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES")
+
+
+def judge_rocm(build: Build, facts: Facts, catalog: Catalog) -> tuple[Status, str]:
+    """Judge *build* by its list of architectures: one GPU on it is enough.
+
+    A GPU that is not on it, such as that of the processor, is left alone by ROCm.
+    """
+    label = build.accelerator.label
+    if facts.amd is None or not facts.amd.gpus:
+        return "refused", "no AMD GPU was found"
+    gpus = visible_amd(facts)
+    if not gpus:
+        hiding = [name for name in facts.hidden_by if name in _HIDING]
+        return "refused", f"{listed(hiding) or 'a variable'} hides {name_amd(facts.amd.gpus)}"
+    if facts.amd.device_node is False:
+        return "refused", f"there is no /dev/kfd, by which alone ROCm reaches {name_amd(gpus)}"
+    known, told_by = _architectures(build, catalog)
+    if not known:
+        return "refused", f"which GPUs {label} has kernels for is not known"
+    served = [gpu for gpu in gpus if gpu.gfx in known]
+    others = [gpu for gpu in gpus if gpu.gfx not in known]
+    if not served:
+        have = f"{label} has kernels for {' '.join(known)} ({told_by})"
+        return "refused", f"{have}, not for {name_amd(others)}"
+    text = f"{label} has kernels for {name_amd(served)} ({told_by})"
+    return "usable", f"{text}, not for {name_amd(others)}" if others else text
+
+
+def visible_amd(facts: Facts) -> tuple[AmdGpu, ...]:
+    """Give the AMD GPUs that a program would see."""
+    return tuple(gpu for gpu in facts.amd.gpus if gpu.visible) if facts.amd is not None else ()
+
+
+def _architectures(build: Build, catalog: Catalog) -> tuple[tuple[str, ...], str]:
+    """Give the gfx names that a build has kernels for, and whose list it is; none if unknown."""
+    torch = build.torch or catalog.newest_torch(build.accelerator, build.platform)
+    known = torch and catalog.gpu_architectures(build.accelerator, torch, build.platform)
+    if known:
+        return known.architectures, f"from {known.source}"
+    return build.gpu_architectures, "the list in the lock"
+
+
+def judge_xpu(facts: Facts) -> tuple[Status, str]:
+    """Judge by the families of Intel's GPUs that PyTorch supports."""
+    gpus = facts.intel.gpus if facts.intel is not None else ()
+    if not gpus:
+        return "refused", "no Intel GPU was found"
+    served = [gpu for gpu in gpus if gpu.xpu_supported]
+    if served:
+        return "usable", f"PyTorch supports {name_intel(served)}"
+    return "refused", (
+        "xpu needs an Intel Arc, a Core Ultra with Arc graphics or a Data Center GPU Max; this "
+        f"machine has {name_intel(gpus)}"
+    )

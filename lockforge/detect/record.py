@@ -1,0 +1,363 @@
+"""Facts <-> plain data: what is saved of a host, and read again where a row is chosen for it.
+
+A document is ``{"version": 1, "facts": {...}}``. What else stands beside the two is not read, so
+that the output of ``detect --json`` is such a document as well. Keys are left out where they say
+nothing, as `facts_to_data` shows. Who writes facts by hand may leave out more: what told them, and
+of Python all but ``version``, ``bits`` and ``arch``.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, get_args
+
+import yaml
+
+from lockforge.detect.document import Form, Table
+from lockforge.errors import ConfigError, Fault
+from lockforge.model.machine import (
+    Amd,
+    AmdGpu,
+    Apple,
+    Facts,
+    Intel,
+    IntelGpu,
+    Interpreter,
+    Libc,
+    Nvidia,
+    NvidiaGpu,
+    NvidiaState,
+    Override,
+)
+from lockforge.model.platforms import System
+
+FORMAT = 1
+"""The revision of the document."""
+STATED = "stated"
+"""What told a fact that a person wrote down without saying."""
+
+_DRIVER = Form(pattern=re.compile(r"\d+(\.\d+)*", re.ASCII), example="'580.95.05'")
+_MINOR = Form(pattern=re.compile(r"\d+\.\d+", re.ASCII), example="'8.6'")
+_PYTHON = Form(pattern=re.compile(r"\d+\.\d+([^\d\s]\S*)?", re.ASCII), example="'3.12'")
+_GFX = Form(pattern=re.compile(r"gfx[0-9a-f]+", re.ASCII), example="gfx1100")
+_PCI_ID = Form(pattern=re.compile(r"[0-9a-f]{4}:[0-9a-f]{4,8}"), example="'8086:e20b'")
+_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+def render_saved(facts: Facts) -> str:
+    """Write the YAML document of *facts*."""
+    document = {"version": FORMAT, "facts": facts_to_data(facts)}
+    text: str = yaml.safe_dump(document, sort_keys=False)
+    return text
+
+
+def parse_saved(text: str, *, where: str) -> Facts:
+    """Read a saved document, YAML or JSON; raises ConfigError with all of its faults."""
+    try:
+        document = yaml.load(text, Loader=_Loader)  # noqa: S506
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        # A date of a thirteenth month is a ValueError.
+        raise _error(where, where, f"not YAML: {' '.join(str(error).split())}") from error
+    if not isinstance(document, dict):
+        raise _error(where, where, "expected a table with `version` and `facts`")
+    version = document.get("version")
+    if isinstance(version, int) and version > FORMAT:
+        raise _error(
+            where,
+            "version",
+            f"found {version}, and this lockforge reads up to {FORMAT}",
+            "use a newer lockforge, or save the facts with this one",
+        )
+    faults: list[Fault] = []
+    root = Table(values=document, at="", faults=faults)
+    root.number("version", (FORMAT,))
+    facts = root.table("facts", required=True)
+    return _checked(facts, faults, where=where)
+
+
+def facts_from_data(data: Any, *, where: str) -> Facts:
+    """Read what `facts_to_data` wrote; raises ConfigError with all of its faults."""
+    faults: list[Fault] = []
+    root = Table(values={"facts": data}, at="", faults=faults)
+    return _checked(root.table("facts", required=True), faults, where=where)
+
+
+def _checked(table: Table | None, faults: list[Fault], *, where: str) -> Facts:
+    facts = None if table is None else _read_facts(table)
+    if faults or facts is None:
+        raise ConfigError(faults, where=where)
+    return facts
+
+
+def _error(where: str, at: str, message: str, hint: str | None = None) -> ConfigError:
+    return ConfigError([Fault(where=at, message=message, hint=hint)], where=where)
+
+
+def facts_to_data(facts: Facts) -> dict[str, Any]:
+    """Give *facts* as what YAML and JSON can hold."""
+    data: dict[str, Any] = {
+        "os": facts.os,
+        "os_version": facts.os_version,
+        "arch": facts.arch,
+        "python": _python_data(facts.python),
+    }
+    if facts.libc is not None:
+        data["libc"] = {
+            "family": facts.libc.family,
+            "version": facts.libc.version,
+            "source": facts.libc.source,
+        }
+    data |= {"wsl2": facts.wsl2, "container": facts.container}
+    _add(data, "tegra", facts.tegra)
+    data |= {
+        "nvidia": _nvidia_data(facts.nvidia),
+        "amd": _amd_data(facts.amd),
+        "intel": _intel_data(facts.intel),
+        "apple": _apple_data(facts.apple),
+    }
+    overrides = [{"variable": one.variable, "value": one.value} for one in facts.overrides]
+    _add(data, "overrides", overrides or None)
+    _add(data, "hidden_by", list(facts.hidden_by) or None)
+    return data
+
+
+def _add(data: dict[str, Any], key: str, value: Any) -> None:
+    if value is not None:
+        data[key] = value
+
+
+def _python_data(python: Interpreter | None) -> dict[str, Any] | None:
+    if python is None:
+        return None
+    return {
+        "version": python.minor,
+        "bits": python.bits,
+        "arch": python.machine,
+        "full_version": python.version,
+        "implementation": python.implementation,
+        "platform": python.platform,
+    }
+
+
+def _nvidia_data(nvidia: Nvidia | None) -> dict[str, Any] | None:
+    if nvidia is None:
+        return None
+    data: dict[str, Any] = {
+        "kernel_driver_version": nvidia.kernel_driver_version,
+        "driver_source": nvidia.driver_source,
+        "state": nvidia.state,
+        "gpus": [_nvidia_gpu_data(gpu) for gpu in nvidia.gpus],
+    }
+    _add(data, "cuda_umd_version", nvidia.cuda_umd_version)
+    _add(data, "user_library_version", nvidia.user_library_version)
+    _add(data, "order_unstated", nvidia.order_unstated or None)
+    return data
+
+
+def _nvidia_gpu_data(gpu: NvidiaGpu) -> dict[str, Any]:
+    data: dict[str, Any] = {
+        "name": gpu.name,
+        "compute_cap": gpu.compute_cap,
+        "visible": gpu.visible,
+    }
+    _add(data, "compute_cap_source", gpu.compute_cap_source)
+    _add(data, "mig", list(gpu.mig) or None)
+    _add(data, "vgpu", gpu.vgpu or None)
+    return data
+
+
+def _amd_data(amd: Amd | None) -> dict[str, Any] | None:
+    if amd is None:
+        return None
+    gpus = []
+    for gpu in amd.gpus:
+        data: dict[str, Any] = {
+            "gfx": gpu.gfx,
+            "integrated": gpu.integrated,
+            "visible": gpu.visible,
+        }
+        _add(data, "name", gpu.name)
+        _add(data, "pci_id", gpu.pci_id)
+        gpus.append(data)
+    found: dict[str, Any] = {"gpus": gpus, "source": amd.source}
+    _add(found, "device_node", amd.device_node)
+    return found
+
+
+def _intel_data(intel: Intel | None) -> dict[str, Any] | None:
+    if intel is None:
+        return None
+    gpus = []
+    for gpu in intel.gpus:
+        data: dict[str, Any] = {
+            "pci_id": gpu.pci_id,
+            "family": gpu.family,
+            "xpu_supported": gpu.xpu_supported,
+        }
+        _add(data, "unvalidated", gpu.unvalidated or None)
+        gpus.append(data)
+    return {"gpus": gpus}
+
+
+def _apple_data(apple: Apple | None) -> dict[str, Any] | None:
+    if apple is None:
+        return None
+    return {
+        "chip": apple.chip,
+        "translated": apple.translated,
+        "hardware_arch": apple.hardware_arch,
+        "mps_usable": apple.mps_usable,
+    }
+
+
+def _read_facts(table: Table) -> Facts:
+    system = table.optional_one_of("os", get_args(System))
+    facts = Facts(
+        os=system,
+        os_version=table.optional("os_version"),
+        arch=table.optional("arch"),
+        python=_read_python(table.table("python"), system),
+        libc=_read_libc(table.table("libc")),
+        wsl2=table.flag("wsl2", default=False),
+        container=table.flag("container", default=False),
+        tegra=table.optional("tegra"),
+        nvidia=_read_nvidia(table.table("nvidia")),
+        amd=_read_amd(table.table("amd")),
+        intel=_read_intel(table.table("intel")),
+        apple=_read_apple(table.table("apple")),
+        overrides=tuple(_read_override(one) for one in table.tables("overrides")),
+        hidden_by=table.texts("hidden_by"),
+    )
+    table.close()
+    return facts
+
+
+def _read_python(table: Table | None, system: str | None) -> Interpreter | None:
+    if table is None:
+        return None
+    stated = table.text("version", _PYTHON)
+    version = table.text("full_version", _PYTHON, default=stated)
+    bits = table.number("bits", (32, 64))
+    machine = table.text("arch")
+    python = Interpreter(
+        version=version,
+        implementation=table.text("implementation", default="CPython"),
+        bits=bits,
+        machine=machine,
+        platform=table.text("platform", default=_usual_platform(system, machine, bits)),
+    )
+    if not f"{version}.".startswith(f"{stated}."):
+        table.fault("full_version", f"{version} is no {stated}", "correct one of the two")
+    table.close()
+    return python
+
+
+def _usual_platform(system: str | None, machine: str, bits: int) -> str:
+    """Give what ``sysconfig.get_platform()`` says there, but for macOS's version."""
+    if system == "windows":
+        return f"win-{machine.lower()}" if bits == 64 else "win32"  # noqa: PLR2004
+    return f"macosx-11.0-{machine}" if system == "macos" else f"linux-{machine}"
+
+
+def _read_libc(table: Table | None) -> Libc | None:
+    if table is None:
+        return None
+    libc = Libc(
+        family=table.one_of("family", ("glibc", "musl")),
+        version=table.text("version", _MINOR),
+        source=table.text("source", default=STATED),
+    )
+    table.close()
+    return libc
+
+
+def _read_nvidia(table: Table | None) -> Nvidia | None:
+    if table is None:
+        return None
+    nvidia = Nvidia(
+        kernel_driver_version=table.optional("kernel_driver_version", _DRIVER),
+        driver_source=table.text("driver_source", default=STATED),
+        state=table.one_of("state", get_args(NvidiaState), default="ok"),
+        gpus=tuple(_read_nvidia_gpu(one) for one in table.tables("gpus", required=True)),
+        cuda_umd_version=table.optional("cuda_umd_version", _MINOR),
+        user_library_version=table.optional("user_library_version", _DRIVER),
+        order_unstated=table.flag("order_unstated", default=False),
+    )
+    table.close()
+    return nvidia
+
+
+def _read_nvidia_gpu(table: Table) -> NvidiaGpu:
+    gpu = NvidiaGpu(
+        name=table.optional("name"),
+        compute_cap=table.optional("compute_cap", _MINOR),
+        compute_cap_source=table.optional("compute_cap_source"),
+        visible=table.flag("visible", default=True),
+        mig=table.texts("mig"),
+        vgpu=table.flag("vgpu", default=False),
+    )
+    table.close()
+    return gpu
+
+
+def _read_amd(table: Table | None) -> Amd | None:
+    if table is None:
+        return None
+    gpus = tuple(_read_amd_gpu(one) for one in table.tables("gpus", required=True))
+    amd = Amd(
+        gpus=gpus,
+        source=table.text("source", default=STATED),
+        device_node=table.optional_flag("device_node"),
+    )
+    table.close()
+    return amd
+
+
+def _read_amd_gpu(table: Table) -> AmdGpu:
+    gpu = AmdGpu(
+        gfx=table.optional("gfx", _GFX),
+        integrated=table.optional_flag("integrated"),
+        visible=table.flag("visible", default=True),
+        name=table.optional("name"),
+        pci_id=table.optional("pci_id", _PCI_ID),
+    )
+    table.close()
+    return gpu
+
+
+def _read_intel(table: Table | None) -> Intel | None:
+    if table is None:
+        return None
+    gpus = tuple(_read_intel_gpu(one) for one in table.tables("gpus", required=True))
+    table.close()
+    return Intel(gpus=gpus)
+
+
+def _read_intel_gpu(table: Table) -> IntelGpu:
+    gpu = IntelGpu(
+        pci_id=table.text("pci_id", _PCI_ID),
+        family=table.optional("family"),
+        xpu_supported=table.flag("xpu_supported"),
+        unvalidated=table.flag("unvalidated", default=False),
+    )
+    table.close()
+    return gpu
+
+
+def _read_apple(table: Table | None) -> Apple | None:
+    if table is None:
+        return None
+    apple = Apple(
+        chip=table.optional("chip"),
+        translated=table.flag("translated"),
+        hardware_arch=table.text("hardware_arch"),
+        mps_usable=table.flag("mps_usable"),
+    )
+    table.close()
+    return apple
+
+
+def _read_override(table: Table) -> Override:
+    override = Override(variable=table.text("variable"), value=table.text("value"))
+    table.close()
+    return override
