@@ -86,18 +86,17 @@ def catalog_builds(
 ) -> tuple[Build, ...]:
     """Give the catalogue's accelerators on *platform*, each at its newest torch there.
 
-    Those of *labels* that have no wheels there are left out; without *labels* it is all those whose
-    newest torch is known. For a host of no platform each is given on the first that it has, so that
-    it can be said why it is refused.
+    Without *labels* it is all those whose newest torch is known there. One of *labels* that has no
+    wheels there, and each for a host of no platform, is given on the first platform that it has, so
+    that it can be said why it is refused. Raises ValueError for what is no label.
     """
     chosen = catalog.labels if labels is None else labels
     builds = []
     for accelerator in map(Accelerator, dict.fromkeys(chosen)):
         platforms = catalog.platforms_of(accelerator)
-        own = platform or platforms[0]
-        if own in platforms and (
-            labels is not None or catalog.newest_torch(accelerator, own) is not None
-        ):
+        own = platform if platform in platforms else platforms[0]
+        is_known = catalog.newest_torch(accelerator, own) is not None
+        if labels is not None or (is_known and platform in {own, None}):
             builds.append(_catalog_build(catalog, own, accelerator))
     return tuple(builds)
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lockforge.detect.builds import catalog_builds, platform_of
-from lockforge.detect.judge_cuda import is_stated, needs_jetpack, runs, visible_gpus
-from lockforge.detect.kernels import kernels_of
+from lockforge.detect.judge_cuda import has_kernels, is_stated, needs_jetpack, visible_gpus
 from lockforge.detect.words import name_nvidia
 from lockforge.model.machine import Caution
 from lockforge.model.matrix import parse_minor
@@ -152,7 +151,7 @@ def _is_carried_on(facts: Facts, platform: Platform, catalog: Catalog) -> bool:
     return any(
         _judged_by(build, catalog) == newest
         and catalog.support_end(build.accelerator) is None
-        and _serves(build, facts, catalog)
+        and has_kernels(build, facts, catalog)
         for build in cuda
     )
 
@@ -167,12 +166,3 @@ def _judged_by(build: Build, catalog: Catalog) -> PythonMinor | None:
     if fact is None:
         return None
     return parse_minor(fact.judged_by) if fact.judged_by else (build.torch.major, build.torch.minor)
-
-
-def _serves(build: Build, facts: Facts, catalog: Catalog) -> bool:
-    nvidia = facts.nvidia
-    assert nvidia is not None
-    known = kernels_of(build, catalog)
-    return bool(known) and all(
-        runs(kernels, build, nvidia, gpu) for kernels in known for gpu in visible_gpus(facts)
-    )

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lockforge.detect.builds import platform_of
-from lockforge.detect.judge_cuda import judge_cuda
-from lockforge.detect.judge_host import why_no_platform, why_not_host
+from lockforge.detect.judge_cuda import has_kernels, judge_cuda
+from lockforge.detect.judge_host import why_not_host
 from lockforge.detect.judge_others import judge_rocm, judge_xpu
 from lockforge.detect.words import listed, name_amd, name_intel, name_nvidia
 from lockforge.errors import UsageError
@@ -36,14 +36,19 @@ def choose(
         return foreign, build.platform.order, build.accelerator.preference, build.name
 
     verdicts = tuple(_judge(build, facts, catalog) for build in sorted(builds, key=order))
-    verdicts = tuple(_explain_cpu(one, facts, verdicts) for one in verdicts)
+    verdicts = tuple(_explain_cpu(one, facts, verdicts, catalog) for one in verdicts)
     if wanted is None:
         best = next((one for one in verdicts if one.status == "usable"), None)
         return Choice(verdicts=verdicts, best=best)
     found = _find_wanted(facts, verdicts, wanted)
     best = found if found.status == "usable" else None
     if wanted.force and best is None:
-        _refuse_to_force(facts, found, wanted)
+        if not found.forcible:
+            raise UsageError(
+                f"{found.build.name} cannot be forced: {found.reason}",
+                where=wanted.by,
+                hint="take a row that is for this host's platform",
+            )
         best = replace(found, forced=True)
         verdicts = tuple(best if one is found else one for one in verdicts)
     return Choice(verdicts=verdicts, best=best, wanted=wanted)
@@ -54,7 +59,9 @@ def _judge(build: Build, facts: Facts, catalog: Catalog) -> Verdict:
     reason = why_not_host(build, facts)
     if reason is None:
         status, reason = _judge_devices(build, facts, catalog)
-    return Verdict(build=build, status=status, reason=reason)
+    platform = platform_of(facts)
+    forcible = platform is not None and platform.name == build.platform.name
+    return Verdict(build=build, status=status, reason=reason, forcible=forcible)
 
 
 def _judge_devices(build: Build, facts: Facts, catalog: Catalog) -> tuple[Status, str]:
@@ -70,7 +77,9 @@ def _judge_devices(build: Build, facts: Facts, catalog: Catalog) -> tuple[Status
     return "usable", "it runs on the CPU of every host of this platform"
 
 
-def _explain_cpu(own: Verdict, facts: Facts, verdicts: Sequence[Verdict]) -> Verdict:
+def _explain_cpu(
+    own: Verdict, facts: Facts, verdicts: Sequence[Verdict], catalog: Catalog
+) -> Verdict:
     """Say of the CPU, where no GPU is served, why it is none."""
     if own.status != "usable" or own.build.accelerator.kind != "cpu" or facts.os == "macos":
         return own
@@ -87,10 +96,17 @@ def _explain_cpu(own: Verdict, facts: Facts, verdicts: Sequence[Verdict]) -> Ver
     platform = own.build.platform.name
     why = [one for one in others if one.build.accelerator.kind in present]
     why = [one for one in why if one.build.platform.name == platform]
-    # What nearly serves comes first.
-    why.sort(key=lambda one: one.status != "partial")
-    reason = why[0].reason if why else f"nothing here is for {', '.join(present.values())}"
+    reason = _nearest(why, facts, catalog) or f"nothing here is for {', '.join(present.values())}"
     return replace(own, reason=f"a fallback: {reason}")
+
+
+def _nearest(refused: Sequence[Verdict], facts: Facts, catalog: Catalog) -> str | None:
+    """Give the reason of what is nearest to serving: for some GPUs, or with another driver."""
+    if partial := [one for one in refused if one.status == "partial"]:
+        return partial[0].reason
+    # The oldest asks least of the driver.
+    fitting = [one for one in refused if has_kernels(one.build, facts, catalog)]
+    return fitting[-1].reason if fitting else next((one.reason for one in refused), None)
 
 
 def _present(facts: Facts) -> dict[Kind, str]:
@@ -131,19 +147,3 @@ def _own(facts: Facts, verdicts: Sequence[Verdict]) -> list[Verdict]:
     """Give the verdicts on builds for the host's platform, on all where it has none."""
     platform = platform_of(facts)
     return [one for one in verdicts if platform is None or one.build.platform.name == platform.name]
-
-
-def _refuse_to_force(facts: Facts, found: Verdict, wanted: Wanted) -> None:
-    """Stop at a row of another platform: its files cannot be installed, whatever the user says."""
-    platform = platform_of(facts)
-    if platform is None:
-        why = why_no_platform(facts)
-    elif found.build.platform.name != platform.name:
-        why = found.reason
-    else:
-        return
-    raise UsageError(
-        f"{found.build.name} cannot be forced: {why}",
-        where=wanted.by,
-        hint="take a row that is for this host's platform",
-    )

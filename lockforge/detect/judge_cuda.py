@@ -41,17 +41,37 @@ def judge_cuda(build: Build, facts: Facts, catalog: Catalog) -> tuple[Status, st
         return "refused", "no NVIDIA GPU was found"
     if reason := _why_no_gpu(facts, nvidia):
         return "refused", reason
+    return _judge_gpus(build, facts, nvidia, catalog)
+
+
+def _judge_gpus(build: Build, facts: Facts, nvidia: Nvidia, catalog: Catalog) -> tuple[Status, str]:
+    gpus = visible_gpus(facts)
+    # No driver helps a GPU that there is no code for: that is said first.
+    status, kernels = _judge_kernels(build, nvidia, gpus, catalog) if gpus else ("usable", "")
+    if status == "refused":
+        return status, kernels
     floor = _driver_floor(build, facts, catalog)
     if reason := _why_not_driver(build, facts, nvidia, floor):
         return "refused", reason
+    if status == "partial":
+        return status, kernels
     driver = f"driver {nvidia.kernel_driver_version} >= {floor}"
     if nvidia.state == "driver_library_mismatch":
         driver += ", usable after a reboot"
-    gpus = visible_gpus(facts)
     if not gpus:
-        return "usable", f"{driver} by {nvidia.driver_source}; no GPU is seen to have kernels for"
-    status, reason = _judge_kernels(build, nvidia, gpus, catalog)
-    return status, f"{driver}; {reason}" if status == "usable" else reason
+        return status, f"{driver} by {nvidia.driver_source}; no GPU is seen to have kernels for"
+    return status, f"{driver}; {kernels}"
+
+
+def has_kernels(build: Build, facts: Facts, catalog: Catalog) -> bool:
+    """Whether *build* is known to have code for all visible GPUs, whatever the driver."""
+    nvidia, gpus = facts.nvidia, visible_gpus(facts)
+    known = kernels_of(build, catalog)
+    return (
+        nvidia is not None
+        and bool(known and gpus)
+        and all(runs(one, build, nvidia, gpu) for one in known for gpu in gpus)
+    )
 
 
 def visible_gpus(facts: Facts) -> tuple[NvidiaGpu, ...]:

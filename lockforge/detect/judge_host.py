@@ -24,7 +24,8 @@ def why_not_host(build: Build, facts: Facts) -> str | None:
     if platform is None:
         return why_no_platform(facts)
     if build.platform.name != platform.name:
-        return f"this host is {platform.name}, and not {build.platform.name}"
+        what = "this row is" if build.locked else f"there are wheels of {build.accelerator.label}"
+        return f"{what} for {build.platform.name}, and this host is {platform.name}"
     assert facts.python is not None
     return _why_not_python(build, facts.python) or _why_not_floor(build, facts)
 

@@ -50,6 +50,8 @@ class Verdict:
     """One sentence, without a full stop at its end."""
     forced: bool = False
     """Whether the user takes it although it is not usable."""
+    forcible: bool = False
+    """Whether it is for the host's platform, so that its files can be installed at all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

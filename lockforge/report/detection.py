@@ -137,11 +137,12 @@ def _is_wanted(verdict: Verdict, wanted: Wanted) -> bool:
 
 def _what_to_do(choice: Choice, would_serve: str | None) -> str:
     if choice.wanted is not None:
-        name = choice.wanted.row or choice.wanted.accelerator
+        asked = next(one for one in choice.verdicts if _is_wanted(one, choice.wanted))
+        name = asked.build.name
         text = f"{name}, which {choice.wanted.by} asks for, does not serve this host."
         if usable := _names(choice, "usable"):
             text += f" {', '.join(usable)} {'do' if len(usable) > 1 else 'does'}."
-        return f"{text} To take it all the same: --force-row {name}"
+        return f"{text} To take it all the same: --force-row {name}" if asked.forcible else text
     partial = _names(choice, "partial")
     if partial:
         return (

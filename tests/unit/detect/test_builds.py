@@ -90,11 +90,15 @@ def test_a_row_without_torch() -> None:
 
 
 def test_the_accelerators_of_a_platform() -> None:
-    """Those that have no wheels there are left out, and the others named once by their label."""
+    """Each is named once by its label; what has no wheels there is given where it has some."""
     labels = ["cu130", "rocm7.2", "cpu", "cu130"]
     found = catalog_builds(CATALOG, PLATFORMS["win"], labels)
-    assert [(one.name, one.platform.name) for one in found] == [("cu130", "win"), ("cpu", "win")]
-    assert catalog_builds(CATALOG, PLATFORMS["mac"], labels)[0].platform == PLATFORMS["mac"]
+    assert [(one.name, one.platform.name) for one in found] == [
+        ("cu130", "win"),
+        ("rocm7.2", "linux"),
+        ("cpu", "win"),
+    ]
+    assert catalog_builds(CATALOG, PLATFORMS["mac"], labels)[-1].platform == PLATFORMS["mac"]
 
 
 def test_all_accelerators_are_those_whose_torch_is_known() -> None:

@@ -60,7 +60,7 @@ def usable(choice: Choice) -> list[str]:
             "this host has musl 1.2, and torch's wheels need glibc",
         ),
         (linux("ppc64le"), "torch has no wheels for linux-ppc64le"),
-        (linux("aarch64"), "this host is linux-aarch64, and not linux"),
+        (linux("aarch64"), "this row is for linux, and this host is linux-aarch64"),
         (
             linux(python=python("linux-x86_64", version="3.13.1")),
             "this host has Python 3.13.1, and the files are for 3.12",
@@ -281,13 +281,13 @@ def test_an_accelerator_newer_than_the_catalogue() -> None:
     """What the lock recorded of it counts, and without that it is refused as unknown."""
     facts = linux(nvidia=nvidia("700.1", "13.0"))
     build = row("cu140")
-    assert verdict(facts, build).reason == "which driver cu140 needs is not known"
-    driver = replace(build, min_driver="650")
-    assert verdict(facts, driver).reason == (
+    assert verdict(facts, build).reason == (
         "which GPUs cu140 of torch 2.11.0 has kernels for is not known, "
         "and so not whether for GPU of 13.0 (13.0)"
     )
-    recorded = replace(driver, gpu_architectures=("12.0", "13.0", "sm_90"))
+    kernels = replace(build, gpu_architectures=("12.0", "13.0", "sm_90"))
+    assert verdict(facts, kernels).reason == "which driver cu140 needs is not known"
+    recorded = replace(kernels, min_driver="650")
     assert verdict(facts, recorded).status == "usable"
     assert verdict(linux(nvidia=nvidia("700.1", "9.0")), recorded).status == "refused"
 
@@ -427,7 +427,7 @@ def test_force_takes_what_does_not_serve() -> None:
     best = forced("linux-cu130", linux())
     assert (best.status, best.forced, best.reason) == ("refused", True, "no NVIDIA GPU was found")
     assert not forced("linux-cpu", linux()).forced
-    with pytest.raises(UsageError, match="win-cpu cannot be forced: this host is linux"):
+    with pytest.raises(UsageError, match="win-cpu cannot be forced: this row is for win"):
         forced("win-cpu", linux())
     with pytest.raises(UsageError, match="cannot be forced: torch has no wheels"):
         forced("linux-cpu", linux("ppc64le"))
@@ -438,3 +438,21 @@ def test_apple_silicon() -> None:
     choice = judged(mac())
     assert choice.best is not None
     assert choice.best.reason == "the build for macOS runs on the CPU, and on Apple M3 by MPS"
+
+
+def test_what_no_driver_helps_is_said_first() -> None:
+    """A GPU without kernels is told so, and not to update a driver that would not help."""
+    old = linux(nvidia=nvidia("470.82", "3.7"))
+    assert "not for GPU of 3.7 (3.7)" in verdict(old, row("cu130")).reason
+    builds = [row("cu130"), row("cu126"), row("cpu")]
+    cpu = choose(old, builds, CATALOG).best
+    assert cpu is not None
+    assert cpu.reason.startswith("a fallback: cu130 has kernels for")
+
+
+def test_a_fallback_names_the_least_that_helps() -> None:
+    """Of several drivers that are too new the oldest is the way to the GPU."""
+    facts = linux(nvidia=nvidia("515.1", "8.6"))
+    best = choose(facts, [row("cu130"), row("cu126"), row("cpu")], CATALOG).best
+    assert best is not None
+    assert "needs driver 525.60.13" in best.reason

@@ -55,8 +55,14 @@ def make_build(name: str, **others: Any) -> Build:
 
 
 def make_verdict(name: str, status: Status, reason: str, **others: Any) -> Verdict:
-    forced = others.pop("forced", False)
-    return Verdict(build=make_build(name, **others), status=status, reason=reason, forced=forced)
+    forced, forcible = others.pop("forced", False), others.pop("forcible", True)
+    return Verdict(
+        build=make_build(name, **others),
+        status=status,
+        reason=reason,
+        forced=forced,
+        forcible=forcible,
+    )
 
 
 def make_choice(*verdicts: Verdict, wanted: Wanted | None = None) -> Choice:
