@@ -28,7 +28,7 @@ def cautions_of(facts: Facts, choice: Choice, catalog: Catalog) -> tuple[Caution
     """Give the cautions: of the host, of each vendor's GPUs, and of the choice."""
     return (
         *host_cautions(facts, choice, catalog),
-        *_hidden_cautions(facts),
+        *_hidden_cautions(facts, choice),
         *nvidia_cautions(facts, choice, catalog),
         *amd_cautions(facts, choice, catalog),
         *intel_cautions(facts, choice),
@@ -36,13 +36,16 @@ def cautions_of(facts: Facts, choice: Choice, catalog: Catalog) -> tuple[Caution
     )
 
 
-def _hidden_cautions(facts: Facts) -> Iterator[Caution]:
+def _hidden_cautions(facts: Facts, choice: Choice) -> Iterator[Caution]:
     for variable in facts.hidden_by:
-        yield Caution(
-            code=f"hidden_by_{variable}",
-            text=f"{variable} hides the GPUs of this host, and no row for them is taken; unset it "
-            "to choose by what is there",
+        text = (
+            f"{variable} hides GPUs of this host, and no row for them is taken; unset it to choose "
+            "by what is there"
         )
+        rocm = choice.best is not None and choice.best.build.accelerator.kind == "rocm"
+        if variable == "CUDA_VISIBLE_DEVICES" and rocm:
+            text += "; HIP heeds it as well, unless HIP_VISIBLE_DEVICES is set"
+        yield Caution(code=f"hidden_by_{variable}", text=text)
 
 
 def _choice_cautions(facts: Facts, choice: Choice) -> Iterator[Caution]:

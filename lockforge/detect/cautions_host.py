@@ -72,6 +72,12 @@ def _mac_cautions(facts: Facts, platform: Platform, catalog: Catalog) -> Iterato
 def _floor_cautions(facts: Facts, choice: Choice, platform: Platform) -> Iterator[Caution]:
     """Say that the system is too old for every build there is for it."""
     have = host_floor(facts)
+    if have is None and platform.floor is not None:
+        what = "C library" if platform.system == "linux" else "macOS"
+        yield Caution(
+            code="libc_unknown" if platform.system == "linux" else "macos_unknown",
+            text=f"which {what} this host has is not known, and so not whether any wheel runs here",
+        )
     own = [build.platform.floor for build in _own(choice, platform)]
     floors = [floor for floor in own or [platform.floor] if floor is not None]
     if have is None or not floors or have >= min(floors):

@@ -74,6 +74,7 @@ def nvidia_cautions(facts: Facts, choice: Choice, catalog: Catalog) -> Iterator[
             "fastest on unless CUDA_DEVICE_ORDER=PCI_BUS_ID is set; set it, for another GPU than "
             f"{name_nvidia(visible_gpus(facts))} may be the one that is visible",
         )
+    yield from _kernel_cautions(facts, choice, catalog)
     yield from _end_cautions(facts, choice, catalog)
 
 
@@ -120,6 +121,31 @@ def _capability_cautions(facts: Facts, nvidia: Nvidia) -> Iterator[Caution]:
             code="gpu_architecture_unknown",
             text=f"which kernels {name_nvidia(unknown) or 'the GPU'} needs is not known; state its "
             "compute capability, such as LOCKFORGE_CUDA_ARCH=8.6",
+        )
+
+
+def _kernel_cautions(facts: Facts, choice: Choice, catalog: Catalog) -> Iterator[Caution]:
+    """Say that no build has kernels for a GPU, whatever the driver: of the rows or catalogue."""
+    platform = platform_of(facts)
+    known = [gpu for gpu in visible_gpus(facts) if gpu.compute_cap is not None]
+    if not _is_cpu(choice) or platform is None or not known:
+        return
+    builds = [
+        *(one.build for one in choice.verdicts),
+        *catalog_builds(catalog, platform, None),
+    ]
+    cuda = [
+        one
+        for one in builds
+        if one.accelerator.kind == "cuda" and one.platform.name == platform.name
+    ]
+    lost = [
+        gpu for gpu in known if not any(has_kernels(build, facts, catalog, [gpu]) for build in cuda)
+    ]
+    if lost:
+        yield Caution(
+            code="nvidia_gpu_not_in_any_cuda_row",
+            text=f"no CUDA build of PyTorch's that is known has kernels for {name_nvidia(lost)}",
         )
 
 

@@ -185,7 +185,7 @@ def _read_os_release(text: str) -> dict[str, str]:
 def _read_os_version(answers: Answers, system: System | None) -> str | None:
     if system == "linux":
         release = _read_os_release(answers.said("os-release"))
-        words = [release.get("NAME", ""), release.get("VERSION_ID", "")]
+        words = [release.get("NAME") or release.get("ID", ""), release.get("VERSION_ID", "")]
         return " ".join(filter(None, words)) or None
     if system == "macos":
         match = _PRODUCT.search(answers.said("sw-vers"))

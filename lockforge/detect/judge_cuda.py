@@ -9,6 +9,8 @@ from lockforge.detect.words import listed, name_nvidia
 from lockforge.model.platforms import PLATFORMS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from lockforge.catalog import Catalog
     from lockforge.detect.kernels import Kernels
     from lockforge.model.choice import Build, Status
@@ -63,9 +65,11 @@ def _judge_gpus(build: Build, facts: Facts, nvidia: Nvidia, catalog: Catalog) ->
     return status, f"{driver}; {kernels}"
 
 
-def has_kernels(build: Build, facts: Facts, catalog: Catalog) -> bool:
-    """Whether *build* is known to have code for all visible GPUs, whatever the driver."""
-    nvidia, gpus = facts.nvidia, visible_gpus(facts)
+def has_kernels(
+    build: Build, facts: Facts, catalog: Catalog, only: Sequence[NvidiaGpu] | None = None
+) -> bool:
+    """Whether *build* is known to have code for all visible GPUs, or *only* these."""
+    nvidia, gpus = facts.nvidia, visible_gpus(facts) if only is None else only
     known = kernels_of(build, catalog)
     return (
         nvidia is not None

@@ -30,6 +30,7 @@ from lockforge.model.machine import (
     Override,
 )
 from lockforge.model.platforms import System
+from lockforge.standards.yaml_documents import NotYamlError, parse_yaml
 
 FORMAT = 1
 """The revision of the document."""
@@ -41,7 +42,6 @@ _MINOR = Form(pattern=re.compile(r"\d+\.\d+", re.ASCII), example="'8.6'")
 _PYTHON = Form(pattern=re.compile(r"\d+\.\d+([^\d\s]\S*)?", re.ASCII), example="'3.12'")
 _GFX = Form(pattern=re.compile(r"gfx[0-9a-f]+", re.ASCII), example="gfx1100")
 _PCI_ID = Form(pattern=re.compile(r"[0-9a-f]{4}:[0-9a-f]{4,8}"), example="'8086:e20b'")
-_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def render_saved(facts: Facts) -> str:
@@ -54,10 +54,9 @@ def render_saved(facts: Facts) -> str:
 def parse_saved(text: str, *, where: str) -> Facts:
     """Read a saved document, YAML or JSON; raises ConfigError with all of its faults."""
     try:
-        document = yaml.load(text, Loader=_Loader)  # noqa: S506
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        # A date of a thirteenth month is a ValueError.
-        raise _error(where, where, f"not YAML: {' '.join(str(error).split())}") from error
+        document = parse_yaml(text)
+    except NotYamlError as error:
+        raise _error(where, where, f"not YAML: {error}") from error
     if not isinstance(document, dict):
         raise _error(where, where, "expected a table with `version` and `facts`")
     version = document.get("version")

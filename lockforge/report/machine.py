@@ -84,7 +84,8 @@ def _python(python: Interpreter, apple: Apple | None) -> str:
 def _driver(nvidia: Nvidia) -> str:
     version = nvidia.kernel_driver_version
     if version is None:
-        parts = ["no NVIDIA driver found"]
+        unknown = nvidia.state == "ok" or nvidia.cuda_umd_version is not None
+        parts = ["NVIDIA, of unknown version" if unknown else "no NVIDIA driver found"]
     else:
         source = _SOURCES.get(nvidia.driver_source, nvidia.driver_source)
         parts = [f"NVIDIA {version} (by {source})"]
@@ -110,7 +111,8 @@ def _each_gpu(facts: Facts) -> Iterator[str]:
         yield from map(_amd_gpu, facts.amd.gpus)
     if facts.intel is not None:
         yield from map(_intel_gpu, facts.intel.gpus)
-    if facts.apple is not None:
+    # That of a Mac with an Intel processor is not told.
+    if facts.apple is not None and facts.apple.hardware_arch == "arm64":
         yield _apple_gpu(facts.apple)
 
 

@@ -262,3 +262,15 @@ def test_intel(gpu: IntelGpu, expected: list[str]) -> None:
     assert codes(linux(intel=Intel(gpus=(gpu,)))) == expected
     arc = IntelGpu(pci_id="8086:e20b", family="Arc B580", xpu_supported=True)
     assert codes(linux(intel=Intel(gpus=(gpu, arc)))) == []
+
+
+def test_a_gpu_that_no_build_serves() -> None:
+    """It is told where the CPU is taken for want of kernels, and not where a driver would help."""
+    code = "nvidia_gpu_not_in_any_cuda_row"
+    assert code in codes(linux(nvidia=nvidia("470.82", "3.0")))
+    assert code not in codes(linux(nvidia=nvidia("400.1", "8.6")))
+
+
+def test_an_unknown_libc() -> None:
+    """That nothing tells the C library is why every row is refused."""
+    assert "libc_unknown" in codes(replace(linux(), libc=None))
