@@ -26,6 +26,15 @@ LINUX_WHEEL = "any-1.0-cp39-abi3-manylinux_2_28_x86_64.whl"
 CATALOG = load_catalog()
 
 
+def test_what_is_read_is_what_is_edited() -> None:
+    """The JSON that is read at each start says what the YAML with its comments says.
+
+    After a change of the latter `scripts/update_catalog` writes the former anew.
+    """
+    text = resources.files("lockforge").joinpath("data/catalog.json").read_text("utf-8")
+    assert json.loads(text) == DATA
+
+
 def _sources(value: Any) -> set[str]:
     """Every ``source`` and ``...-source`` below *value*."""
     found: set[str] = set()
