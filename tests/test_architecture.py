@@ -20,7 +20,7 @@ LAYERS = {
     "errors": set[str](),
     "model": {"errors", "model"},
     "ports": {"errors", "model"},
-    "catalog": {"errors", "model", "catalog"},
+    "catalog": {"errors", "model", "standards", "catalog"},
     "devices": {"errors", "model"},
     "standards": {"errors", "model", "standards"},
     "project": {*BASE, "project"},

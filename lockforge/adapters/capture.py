@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from lockforge.adapters.captured import ELSEWHERE, MANIFEST, NVIDIA_LIBRARIES
 from lockforge.adapters.private import StandIns, find_owner
 from lockforge.errors import OutputError, UsageError
 from lockforge.model.probe import (
+    ABSENT,
     AskInterpreter,
     ListDirectory,
     ReadFile,
@@ -33,7 +35,8 @@ _NOTE = (
     "platform.machine, sys.platform, sysconfig.get_platform(), pointer bits, version,"
     " implementation, libc"
 )
-_OS_RELEASE = "/etc/os-release"
+# The same on every machine of a kind.
+_PUBLIC = ("/etc/os-release", "/etc/nv_tegra_release", "/proc/device-tree/model")
 _NAME_LENGTH = 60
 
 
@@ -52,11 +55,11 @@ class CapturingSystem:
 
     def stand_ins(self) -> StandIns:
         """Give the stand-ins for what is private in all that was said."""
-        said = self._asked.get(ReadFile(path=_OS_RELEASE))
+        public = (self._asked.get(ReadFile(path=path), ABSENT).text for path in _PUBLIC)
         return StandIns(
             (answer.text for answer in self._asked.values()),
             self._owner,
-            public=said.text if said is not None else "",
+            public="\n".join(public),
         )
 
     def write(self, folder: Path, *, source: str) -> None:
@@ -64,7 +67,7 @@ class CapturingSystem:
 
         Raises UsageError for a folder that holds something, OutputError if it cannot be written.
         """
-        _check_empty(folder)
+        prepare_folder(folder)
         stand_ins = self.stand_ins()
         files: dict[str, tuple[dict[str, Any], str]] = {}
         absent: list[str] = []
@@ -94,33 +97,39 @@ class CapturingSystem:
         _write(folder, {name: text for name, (_, text) in files.items()}, manifest)
 
 
-def _check_empty(folder: Path) -> None:
+def prepare_folder(folder: Path) -> None:
+    """Make the folder where it is not there yet, so that what is wrong with it is told soon.
+
+    Raises UsageError for a folder that holds something, OutputError if it cannot be written to.
+    """
     hint = "give a folder that is not there yet, or an empty one"
     try:
-        if folder.is_dir() and not any(folder.iterdir()):
-            return
-        there = folder.exists() or folder.is_symlink()
+        if folder.exists() and not folder.is_dir():
+            raise UsageError("is not a folder", where=str(folder), hint=hint)
+        folder.mkdir(parents=True, exist_ok=True)
+        if any(folder.iterdir()):
+            raise UsageError("is not empty", where=str(folder), hint=hint)
+        if not os.access(folder, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     except OSError as error:
-        raise OutputError(
-            f"cannot be read: {error.strerror}", where=str(folder), hint=hint
-        ) from error
-    if there:
-        what = "is not empty" if folder.is_dir() else "is not a folder"
-        raise UsageError(what, where=str(folder), hint=hint)
+        raise _cannot_be_written(folder, error) from error
+
+
+def _cannot_be_written(folder: Path, error: OSError) -> OutputError:
+    return OutputError(
+        f"cannot be written: {(error.strerror or str(error)).lower()}",
+        where=str(folder),
+        hint="check that it can be made there",
+    )
 
 
 def _write(folder: Path, texts: dict[str, str], manifest: dict[str, Any]) -> None:
     dumped = yaml.safe_dump(manifest, sort_keys=False, allow_unicode=True)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
         for name, text in (*texts.items(), (MANIFEST, dumped)):
             (folder / name).write_text(text, encoding="utf-8", newline="\n")
     except OSError as error:
-        raise OutputError(
-            f"cannot be written: {error.strerror}",
-            where=str(folder),
-            hint="check that it can be made there",
-        ) from error
+        raise _cannot_be_written(folder, error) from error
 
 
 def _entry(question: Question, answer: Answer) -> dict[str, Any]:

@@ -7,13 +7,15 @@ what the interpreter said of itself. What NVIDIA's libraries said has the ``argv
 that asked them, ``[python, nvidia_libraries.py]``. ``outcome`` is there for what was no text:
 ``timeout`` or ``unreadable``. What the manifest does not have was absent. An entry of ``absent``
 such as ``nvidia-smi on PATH (only /usr/lib/wsl/lib/nvidia-smi)`` says that a program was found
-elsewhere; other entries are for people.
+elsewhere; other entries are for people. No file outside the folder is read, through links neither.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import yaml
@@ -37,10 +39,10 @@ from lockforge.model.probe import (
     Run,
     Variables,
 )
+from lockforge.standards.yaml_documents import NotYamlError, parse_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from pathlib import Path
 
     from lockforge.model.probe import Outcome, Question
 
@@ -50,9 +52,10 @@ NVIDIA_LIBRARIES = ("python", "nvidia_libraries.py")
 ELSEWHERE = "{} on PATH (only {})"
 _ELSEWHERE = re.compile(r"(\S+) on PATH(?: \(only (.+)\))?")
 _LIMIT = 1024 * 1024
+_FOLDER = "give a folder that `lockforge detect --capture` wrote"
+# What a program can end with: the number of a signal below zero, and on Windows any of 32 bits.
+_STATUSES = range(-128, 2**32)
 _SAYS_PLATFORM = re.compile(r"^sys_platform=", re.MULTILINE)
-# The last are what PyYAML lets through of values that are not of the type their tag says.
-_NO_YAML = (yaml.YAMLError, RecursionError, ValueError, TypeError, AttributeError, LookupError)
 # Of one folder, on any system.
 _NAME = re.compile(r"(?!\.{1,2}$)[^/\\:\0]+")
 
@@ -219,21 +222,30 @@ class _Reading:
         content = self._read(MANIFEST, MANIFEST)
         if content is None:
             return {}
+        if len(content) == _LIMIT:
+            self._fault(MANIFEST, "is too large", _FOLDER)
+            return {}
         try:
-            manifest = yaml.safe_load(content.decode("utf-8"))
-        except _NO_YAML as error:
-            self._fault(MANIFEST, f"not YAML: {' '.join(str(error).split())}")
+            manifest = parse_yaml(content.decode("utf-8"))
+        except (NotYamlError, UnicodeDecodeError) as error:
+            self._fault(MANIFEST, f"not YAML: {error}")
             return {}
         if not isinstance(manifest, dict) or "files" not in manifest:
-            self._fault(MANIFEST, "expected a mapping with the key 'files'", "see detect --capture")
+            self._fault(MANIFEST, "expected a mapping with the key 'files'", _FOLDER)
             return {}
         return manifest
 
     def _read(self, name: str, where: str) -> bytes | None:
+        hint = _FOLDER if name == MANIFEST else None
         try:
-            return read_limited(str(self._folder / name), _LIMIT)
+            path = Path(os.path.realpath(self._folder / name))
+            # Whoever sends a folder must not have other files of its reader shown by it.
+            if path.parent != Path(os.path.realpath(self._folder)):
+                self._fault(where, f"{name} is a link out of the folder", "put the file there")
+                return None
+            return read_limited(str(path), _LIMIT)
         except (FileNotFoundError, NotADirectoryError):
-            self._fault(where, f"there is no file {name} in {self._folder}")
+            self._fault(where, f"there is no file {name} in {self._folder}", hint)
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else None
             self._fault(where, f"{name} cannot be read: {(reason or str(error)).lower()}")
@@ -255,8 +267,6 @@ class _Reading:
         elif not stated and not isinstance(what.get("note"), str):
             self._fault(where, "says not what it answers", "expected argv, path, env or note")
         text = None if content is None else self._text(content, where, of_file="path" in what)
-        if text is None:
-            return None
         return Entry(
             argv=self._argv(what, where),
             environment=self._environment(what, where),
@@ -264,7 +274,7 @@ class _Reading:
             variables=what.get("env") is True,
             status=self._status(what, where),
             outcome=self._outcome(what, where),
-            text=text,
+            text=text or "",
         )
 
     def _text(self, content: bytes, where: str, *, of_file: bool) -> str | None:
@@ -305,8 +315,8 @@ class _Reading:
 
     def _status(self, what: dict[Any, Any], where: str) -> int | None:
         status = what.get("rc")
-        if status is not None and (not isinstance(status, int) or isinstance(status, bool)):
-            self._fault(f"{where}.rc", "expected a whole number")
+        if status is not None and (type(status) is not int or status not in _STATUSES):
+            self._fault(f"{where}.rc", "expected the exit status of a program")
             return None
         if status is None and "argv" in what and "outcome" not in what:
             return 0

@@ -5,8 +5,6 @@ from __future__ import annotations
 import codecs
 import os
 import re
-import tempfile
-import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +18,8 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
 )
+# Bytes of one text, so that a device or a log that is given by mistake does not fill the memory.
+_LARGEST = 128 * 1024**2
 _CODING = re.compile(rb"coding[:=]\s*([-\w.]+)")
 
 
@@ -63,7 +63,8 @@ class TextFiles:
 
     def _content(self, path: Path, error_kind: type[LockforgeError]) -> bytes | None:
         try:
-            content = path.read_bytes()
+            with path.open("rb") as file:
+                content = file.read(_LARGEST + 1)
         except (FileNotFoundError, NotADirectoryError):
             content = None
         except (OSError, ValueError) as error:
@@ -74,6 +75,12 @@ class TextFiles:
                 where=str(path),
                 hint="check the file and its permissions",
             ) from error
+        if content is not None and len(content) > _LARGEST:
+            raise error_kind(
+                f"is larger than {_LARGEST // 1024**2} MiB",
+                where=str(path),
+                hint="give the file that is meant",
+            )
         self.seen[str(path.absolute())] = content
         return content
 
@@ -82,6 +89,8 @@ class TextFiles:
         text = self.read(path, UsageError)
         if text is None:
             return {}
+        import tomllib
+
         try:
             return tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
@@ -105,14 +114,19 @@ def write_atomically(path: Path, text: str) -> None:
 
     Raises OutputError; the old content stays then. Line ends are ``\\n`` everywhere.
     """
+    import tempfile
+
+    # Renamed to *path*, the file would take the place of a link.
+    place = Path(os.path.realpath(path))
     temporary: str | None = None
     try:
+        _check_replaceable(path)
         with tempfile.NamedTemporaryFile(
             "w",
             encoding="utf-8",
             newline="\n",
-            dir=path.parent,
-            prefix=f".{path.name}.",
+            dir=place.parent,
+            prefix=f".{place.name}.",
             delete=False,
         ) as file:
             temporary = file.name
@@ -123,12 +137,18 @@ def write_atomically(path: Path, text: str) -> None:
         mask = os.umask(0)
         os.umask(mask)
         Path(temporary).chmod(0o666 & ~mask)
-        Path(temporary).replace(path)
+        Path(temporary).replace(place)
     except OSError as error:
         if temporary is not None:
             Path(temporary).unlink(missing_ok=True)
         raise OutputError(
             f"cannot be written: {error.strerror or error}",
             where=str(path),
-            hint="check that its directory exists and is writable, or give another with -o",
+            hint="check that its directory exists and is writable, or give another path",
         ) from error
+
+
+def _check_replaceable(path: Path) -> None:
+    """Refuse what is there and no file; a device such as /dev/null could be replaced by root."""
+    if path.exists() and not path.is_file():
+        raise OutputError("is not a file", where=str(path), hint="give the path of a file")

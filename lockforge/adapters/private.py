@@ -17,22 +17,31 @@ if TYPE_CHECKING:
 
 # An id whole or, as CUDA_VISIBLE_DEVICES may have it, only the beginning of one.
 _ID = re.compile(
-    r"\b(?:(MIG-GPU-|MIG-|GPU-)([0-9a-f]+(?:-[0-9a-f]+)*)"
-    r"|([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}))\b",
+    r"(?<![^\W_])(?:(MIG-GPU-|MIG-|GPU-)([0-9a-f]+(?:-[0-9a-f]+)*)"
+    r"|([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32}))(?![^\W_])",
     re.IGNORECASE,
 )
 # AMD's have sixteen digits, NVIDIA's two times as many.
 _WHOLE = 16
 _MAC = re.compile(r"\b(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}\b", re.IGNORECASE)
 _BUS = re.compile(
-    r"(?<![\w:.])(?:([0-9a-f]{4,8}):)?([0-9a-f]{2}):([0-9a-f]{2})\.([0-7])(?![\w.])",
+    r"(?<![\w:.])(?:([0-9a-f]{4,8}):)?([0-9a-f]{2}):([0-9a-f]{2})\.([0-7])(?!\w|\.\w)",
     re.IGNORECASE,
 )
 _BUSES = 256
 _PLAIN = (
     # Home directories of anybody.
     (re.compile(r"(/home/|/Users/|[A-Za-z]:\\+Users\\+)[^/\\:;\s\"']+"), r"\g<1>user"),
-    (re.compile(r"(?i)(serial(?: number)?(?: \(system\))?\s*[:=]\s*)[^\s|]+"), r"\g<1>0"),
+    # Quoted in JSON, and a tag in XML.
+    (
+        re.compile(
+            r"(?i)(serial(?:[ _-]?(?:number|no\.?|num))?(?: \(system\))?"
+            r"(?:[\"']?[^\S\n]*[:=][^\S\n]*|>)[\"']?)[^\s|\"'<>,]+"
+        ),
+        r"\g<1>0",
+    ),
+    # As an X server writes an address on the bus.
+    (re.compile(r"\b(PCI:)\d+(?:@\d+)?:\d+:\d+"), r"\g<1>0:0:0"),
     # Numbers of one device in the topology of AMD's driver, and what Windows adds to a device's id.
     (re.compile(r"(?m)^(\s*(?:unique_id|location_id|hive_id|BDFID:)\s+)\d+"), r"\g<1>0"),
     (re.compile(r"(?i)(REV_[0-9a-f]{2}\\{1,2})[^\"\s,]+"), r"\g<1>0"),
@@ -43,43 +52,65 @@ _WORD = re.compile(r"[\w-]+")
 # A host or a user of such a name would be looked for in texts that mean something else by it.
 _PUBLIC = frozenset(
     {
+        "agent",
         "amd",
         "apple",
         "arc",
         "arm64",
+        "bits",
+        "class",
+        "container",
         "core",
         "cpu",
         "cuda",
         "darwin",
+        "debian",
         "device",
+        "dri",
         "driver",
+        "dxg",
         "geforce",
         "gpu",
         "graphics",
         "host",
+        "implementation",
         "instinct",
         "intel",
+        "interpreter",
         "iris",
+        "jetson",
+        "kfd",
         "laptop",
+        "libc",
         "linux",
         "localhost",
         "mac",
+        "machine",
+        "macos",
+        "marketing",
         "max",
         "microsoft",
+        "model",
         "name",
         "nvidia",
         "pro",
         "python",
         "quadro",
         "radeon",
+        "rocm",
         "root",
         "rtx",
         "server",
+        "tegra",
         "tesla",
         "titan",
+        "type",
+        "ubuntu",
         "ultra",
         "unknown",
         "user",
+        "uuid",
+        "vendor",
         "version",
         "windows",
         "wsl",

@@ -98,6 +98,7 @@ def run_bounded(argv: Sequence[str], environment: Mapping[str, str], seconds: fl
     said = bytearray()
     events: queue.SimpleQueue[_Event] = queue.SimpleQueue()
     happened: set[_Event] = set()
+    enough = threading.Event()
 
     def hear(wait: float) -> None:
         with contextlib.suppress(queue.Empty):
@@ -106,7 +107,10 @@ def run_bounded(argv: Sequence[str], environment: Mapping[str, str], seconds: fl
     try:
         # Threads, because only they can wait for a pipe and a process on every system. They may
         # outlive this: a process that hangs in a driver does not end even when killed.
-        for work in (lambda: _read(process.stdout, said, events), lambda: _wait(process, events)):
+        for work in (
+            lambda: _read(process.stdout, said, enough, events),
+            lambda: _wait(process, events),
+        ):
             threading.Thread(target=work, daemon=True).start()
         hear(until - time.monotonic())
         if "closed" in happened:
@@ -120,14 +124,21 @@ def run_bounded(argv: Sequence[str], environment: Mapping[str, str], seconds: fl
             _stop(process)
             for _ in missing:
                 hear(_SETTLE)
+            # What is out of reach finds nobody who listens, and is not read for ever.
+            enough.set()
     return Ended(content=bytes(said), status=status)
 
 
-def _read(pipe: IO[bytes] | None, said: bytearray, events: queue.SimpleQueue[_Event]) -> None:
+def _read(
+    pipe: IO[bytes] | None,
+    said: bytearray,
+    enough: threading.Event,
+    events: queue.SimpleQueue[_Event],
+) -> None:
     assert pipe is not None
     try:
         with pipe:
-            while chunk := pipe.read(64 * 1024):
+            while not enough.is_set() and (chunk := pipe.read(64 * 1024)):
                 said += chunk[: LIMIT - len(said)]
     finally:
         events.put("closed")

@@ -9,6 +9,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from lockforge.adapters import small_files
+from lockforge.adapters.deadline import within
 from lockforge.adapters.interpreter import describe
 from lockforge.adapters.processes import run_bounded
 from lockforge.model.probe import (
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 UNAME = ("uname", "-a")
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _INTERPRETER_SECONDS = 5.0
+# For what takes a blink wherever the file system answers.
+_FILE_SECONDS = 2.0
 # What in /dev tells of an accelerator or of a container; other names may tell of its owner.
 _DEVICES = re.compile(
     r"nvidia[\w-]*|nvhost[\w-]*|nvgpu[\w-]*|nvmap|kfd|dri|dxg|accel"
@@ -54,7 +57,8 @@ class LiveSystem:
         self._clock = clock
         self._environment = environment
         self._root = root
-        self._python = python
+        # Not looked for on PATH, and not resolved: a link to it may be what tells its environment.
+        self._python = None if python is None else os.path.abspath(python)
         self._until: float | None = None
 
     def ask(self, question: Question) -> Answer:
@@ -65,6 +69,8 @@ class LiveSystem:
             answer = self._answer(question)
         except (FileNotFoundError, NotADirectoryError):
             answer = ABSENT
+        except TimeoutError as error:
+            answer = Answer(outcome="timeout", text=f"{_reason(error)}\n")
         except OSError as error:
             answer = Answer(outcome="unreadable", text=_reason(error))
         except (ValueError, RuntimeError, MemoryError) as error:
@@ -84,15 +90,19 @@ class LiveSystem:
             return at_hand
         if self._left() <= 0:
             return self._over("asked")
-        ways: Mapping[type, Callable[[Any], Answer]] = {
-            ReadFile: self._read_file,
-            ReadFiles: self._read_files,
-            ListDirectory: self._list_directory,
+        processes: Mapping[type, Callable[[Any], Answer]] = {
             Run: self._run,
             AskInterpreter: self._ask_interpreter,
             AskNvidiaLibraries: self._ask_nvidia_libraries,
         }
-        return ways[type(question)](question)
+        if way := processes.get(type(question)):
+            return way(question)
+        files: Mapping[type, Callable[[Any], Answer]] = {
+            ReadFile: self._read_file,
+            ReadFiles: self._read_files,
+            ListDirectory: self._list_directory,
+        }
+        return within(self._file_seconds(), lambda: files[type(question)](question))
 
     def _at_hand(self, question: Question) -> Answer | None:
         """Answer what costs no time, which is answered too when none is left."""
@@ -100,7 +110,8 @@ class LiveSystem:
             case Variables(names=names):
                 return _said(self._variables(names))
             case AskInterpreter() if self._python is None:
-                return _said(describe())
+                # Windows asks a service for the machine, which may hang.
+                return _said(within(_INTERPRETER_SECONDS, describe))
             case Run(argv=argv) if argv == UNAME:
                 return _uname()
         return None
@@ -111,6 +122,9 @@ class LiveSystem:
     def _left(self) -> float:
         assert self._until is not None
         return self._until - self._clock()
+
+    def _file_seconds(self) -> float:
+        return min(_FILE_SECONDS, self._left())
 
     def _path(self, path: str) -> str:
         return path if self._root == "/" else os.path.join(self._root, path.lstrip("/"))
@@ -161,7 +175,7 @@ class LiveSystem:
         return self._run_script(sys.executable, "nvidia_libraries.py", question.timeout)
 
     def _run(self, question: Run) -> Answer:
-        program, by = self._find(question)
+        program, by = within(self._file_seconds(), lambda: self._find(question))
         if program is None:
             return ABSENT
         ended = self._run_program(

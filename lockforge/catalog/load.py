@@ -25,16 +25,14 @@ def load_catalog(user_text: str | None = None, *, where: str = "catalog.yaml") -
     data = _packaged()
     if user_text is None:
         return Catalog(data)
-    import yaml
-
     from lockforge.catalog.faults import find_faults
+    from lockforge.standards.yaml_documents import NotYamlError, parse_yaml
 
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        user = yaml.load(user_text, Loader=loader)  # noqa: S506
-    except yaml.YAMLError as error:
-        message = f"not YAML: {' '.join(str(error).split())}"
-        raise ConfigError([Fault(where=where, message=message)], where=where) from error
+        user = parse_yaml(user_text)
+    except NotYamlError as error:
+        fault = Fault(where=where, message=f"not YAML: {error}")
+        raise ConfigError([fault], where=where) from error
     if faults := list(find_faults(user, data, where)):
         raise ConfigError(faults, where=where)
     return Catalog(_merge(data, user or {}), _digest(user) if user else None)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from lockforge.adapters import printing
-from lockforge.adapters.files import TextFiles, write_atomically
+from lockforge.adapters.files import TextFiles
 from lockforge.adapters.system import LiveSystem
 from lockforge.cli.common import (
     LOCK_NAME,
@@ -21,15 +21,20 @@ from lockforge.cli.common import (
 )
 from lockforge.cli.values import several
 from lockforge.commands.detect import Observed, judge, judged_data, judged_text, observe
-from lockforge.detect.record import parse_saved, render_saved
-from lockforge.errors import UsageError
+from lockforge.errors import LockError, UsageError
 from lockforge.model.choice import Wanted
+from lockforge.model.probe import AskInterpreter
 
 if TYPE_CHECKING:
     from lockforge.catalog import Catalog
     from lockforge.model.lock import LockedRow
+    from lockforge.model.machine import Facts
+    from lockforge.model.probe import Answer
 
 _UNSERVED = 6
+# Characters of saved facts, with every probe of `detect --json --explain`.
+_LARGEST = 8 * 1024**2
+_SHOWN = 200
 
 
 @click.command("detect")
@@ -114,7 +119,7 @@ def command(
         observed, rows, catalog, labels=accelerators or None, wanted=_wanted(row, force_row)
     )
     if save is not None:
-        write_atomically(save, render_saved(observed.facts))
+        _save(observed.facts, save)
         click.echo(f"{save} is written", err=True)
     if as_json:
         printing.write(json.dumps(judged_data(judged, explain=explain), indent=2) + "\n")
@@ -122,6 +127,16 @@ def command(
         printing.write(judged_text(judged, explain=explain))
     refused = judged.choice.best is None and (rows is not None or judged.choice.wanted is not None)
     return _UNSERVED if refused else 0
+
+
+def _save(facts: Facts, path: Path) -> None:
+    from lockforge.adapters.files import write_atomically
+    from lockforge.adapters.private import Owner, StandIns
+    from lockforge.detect.record import render_saved
+
+    text = render_saved(facts)
+    # A driver may put a number of the one device into its name.
+    write_atomically(path, StandIns([text], Owner()).replace(text))
 
 
 def _wanted(row: str | None, force_row: str | None) -> Wanted | None:
@@ -140,11 +155,32 @@ def _observe(
     """Ask the machine at hand, or read what was kept of another."""
     if facts_path is not None:
         return observe_kept(facts_path, files, catalog)
-    system = LiveSystem(python=None if python is None else str(python))
+    observed = _ask(LiveSystem(python=None if python is None else str(python)), capture, catalog)
+    if python is not None and observed.facts.python is None:
+        said = next(one.answer for one in observed.asked if one.question == AskInterpreter())
+        raise UsageError(
+            f"does not answer as a Python: {_shortened(said)}",
+            where=f"--python {python}",
+            hint="give the interpreter of the environment that is to be installed into",
+        )
+    return observed
+
+
+def _shortened(answer: Answer) -> str:
+    """Give the last line of what it said, or how it ended."""
+    lines = [line.strip() for line in answer.text.splitlines() if line.strip()]
+    if lines:
+        return lines[-1][:_SHOWN]
+    return f"it said nothing and ended with the status {answer.status}"
+
+
+def _ask(system: LiveSystem, capture: Path | None, catalog: Catalog) -> Observed:
+    """Ask the machine at hand, and write what it says to the folder *capture*."""
     if capture is None:
         return observe(system, catalog)
-    from lockforge.adapters.capture import CapturingSystem
+    from lockforge.adapters.capture import CapturingSystem, prepare_folder
 
+    prepare_folder(capture)
     capturing = CapturingSystem(system)
     observed = observe(capturing, catalog)
     capturing.write(capture, source="lockforge detect --capture")
@@ -161,6 +197,14 @@ def observe_kept(path: Path, files: TextFiles, catalog: Catalog) -> Observed:
     text = files.read(path, UsageError)
     if text is None:
         raise UsageError("no such file", where=str(path), hint="correct the path")
+    if len(text) > _LARGEST:
+        raise UsageError(
+            f"is larger than {_LARGEST // 1024**2} MiB",
+            where=str(path),
+            hint="give facts that `lockforge detect --save` wrote",
+        )
+    from lockforge.detect.record import parse_saved
+
     return Observed(facts=parse_saved(text, where=str(path)))
 
 
@@ -169,7 +213,7 @@ def _rows(files: TextFiles, project: Path, lock_file: Path | None) -> tuple[Lock
     if lock_file is not None:
         return read_own_rows(files, lock_file)
     path = project / LOCK_NAME
-    text = files.read(path, UsageError)
+    text = files.read(path, LockError)
     if text is None:
         return None
     rows = read_rows(text, path)

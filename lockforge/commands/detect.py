@@ -9,16 +9,14 @@ from lockforge.detect.builds import catalog_builds, locked_builds, platform_of
 from lockforge.detect.cautions import cautions_of
 from lockforge.detect.choose import choose
 from lockforge.detect.facts import read_facts, variables_of
+from lockforge.detect.fleet import would_serve
 from lockforge.detect.gather import gather
 from lockforge.detect.overrides import wanted_from
-from lockforge.detect.record import facts_to_data
-from lockforge.report.detection import detection_data, render_detection
-from lockforge.report.explanation import explanation_data, render_explanation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lockforge.catalog import Catalog
+    from lockforge.catalog import Catalog, Source
     from lockforge.model.choice import Build, Choice, Wanted
     from lockforge.model.lock import LockedRow
     from lockforge.model.machine import Caution, Facts
@@ -43,8 +41,10 @@ class Judged:
     observed: Observed
     choice: Choice
     cautions: tuple[Caution, ...]
+    sources: dict[str, Source]
+    """Where what is said of the builds is from, by the key that verdicts have."""
     would_serve: str | None
-    """The accelerator of the catalogue that serves where no row of the lock does."""
+    """The row to lock where none of the lock serves the host, or its GPUs."""
 
 
 def observe(system: System, catalog: Catalog) -> Observed:
@@ -71,14 +71,26 @@ def judge(
     facts = observed.facts
     builds = _builds(facts, rows, catalog, labels)
     choice = choose(facts, builds, catalog, wanted or observed.wanted)
-    served = any(one.status == "usable" for one in choice.verdicts)
-    would_serve = None if rows is None or served else _serving(facts, catalog)
     return Judged(
         observed=observed,
         choice=choice,
         cautions=cautions_of(facts, choice, catalog),
-        would_serve=would_serve,
+        sources={
+            key: catalog.source(key) for verdict in choice.verdicts for key in verdict.sources
+        },
+        would_serve=None if rows is None else _row_to_lock(facts, choice, catalog),
     )
+
+
+def _row_to_lock(facts: Facts, choice: Choice, catalog: Catalog) -> str | None:
+    usable = {one.build.accelerator for one in choice.verdicts if one.status == "usable"}
+    platform = platform_of(facts)
+    if platform is None or any(one.kind != "cpu" for one in usable):
+        return None
+    label = would_serve(facts, catalog)
+    if label is None or label in {one.label for one in usable}:
+        return None
+    return f"{platform.name}-{label}"
 
 
 def _builds(
@@ -92,29 +104,35 @@ def _builds(
     return catalog_builds(catalog, platform_of(facts), labels)
 
 
-def _serving(facts: Facts, catalog: Catalog) -> str | None:
-    """Give the accelerator of the catalogue that serves best, at its newest torch."""
-    best = choose(facts, catalog_builds(catalog, platform_of(facts), None), catalog).best
-    return None if best is None else best.build.accelerator.label
-
-
 def judged_text(judged: Judged, *, explain: bool) -> str:
     """Write it for people, after every probe and its answer where *explain*."""
+    from lockforge.report.detection import render_detection
+
     text = render_detection(
         judged.observed.facts,
         judged.choice,
         judged.cautions,
+        sources=judged.sources,
         would_serve=judged.would_serve,
     )
-    return f"{render_explanation(judged.observed.asked)}\n{text}" if explain else text
+    if not explain:
+        return text
+    from lockforge.report.explanation import render_explanation
+
+    return f"{render_explanation(judged.observed.asked)}\n{text}"
 
 
 def judged_data(judged: Judged, *, explain: bool) -> dict[str, Any]:
     """Give the document of ``--json``, with the probes where *explain*."""
+    from lockforge.detect.record import facts_to_data
+    from lockforge.report.detection import detection_data
+
     facts = facts_to_data(judged.observed.facts)
-    data = detection_data(facts, judged.choice, judged.cautions)
+    data = detection_data(facts, judged.choice, judged.cautions, judged.sources)
     if judged.would_serve is not None:
         data["would_serve"] = judged.would_serve
     if explain:
+        from lockforge.report.explanation import explanation_data
+
         data["probes"] = explanation_data(judged.observed.asked)
     return data

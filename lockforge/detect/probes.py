@@ -213,7 +213,7 @@ PROBES: tuple[Probe, ...] = (
     Probe(
         name="ldd",
         why="The C library's family and version, where the interpreter does not tell them.",
-        question=Run(argv=("ldd", "--version")),
+        question=Run(argv=("ldd", "--version"), places=("/usr/bin/ldd",)),
         when=_libc_unknown,
     ),
     Probe(
@@ -251,7 +251,7 @@ PROBES: tuple[Probe, ...] = (
     Probe(
         name="lspci",
         why="The same where the bus cannot be read.",
-        question=Run(argv=("lspci", "-nn")),
+        question=Run(argv=("lspci", "-nn"), places=("/usr/bin/lspci", "/usr/sbin/lspci")),
         when=_sysfs_silent,
     ),
     Probe(
@@ -331,7 +331,7 @@ PROBES: tuple[Probe, ...] = (
     Probe(
         name="sw-vers",
         why="The version of macOS, which wheels state as their floor.",
-        question=Run(argv=("sw_vers",)),
+        question=Run(argv=("sw_vers",), places=("/usr/bin/sw_vers",)),
         when=_on("macos"),
     ),
     Probe(
@@ -343,7 +343,9 @@ PROBES: tuple[Probe, ...] = (
                 "sysctl.proc_translated",
                 "hw.optional.arm64",
                 "machdep.cpu.brand_string",
-            )
+            ),
+            # Not every PATH has this directory.
+            places=("/usr/sbin/sysctl",),
         ),
         when=_on("macos"),
     ),

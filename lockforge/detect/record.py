@@ -51,6 +51,15 @@ def render_saved(facts: Facts) -> str:
     return text
 
 
+def is_other_document(text: str) -> bool:
+    """Whether *text* is a document that does not even begin to be a saved one."""
+    try:
+        document = parse_yaml(text)
+    except NotYamlError:
+        return False
+    return isinstance(document, dict) and not {"version", "facts"} & document.keys()
+
+
 def parse_saved(text: str, *, where: str) -> Facts:
     """Read a saved document, YAML or JSON; raises ConfigError with all of its faults."""
     try:
@@ -195,7 +204,9 @@ def _intel_data(intel: Intel | None) -> dict[str, Any] | None:
         }
         _add(data, "unvalidated", gpu.unvalidated or None)
         gpus.append(data)
-    return {"gpus": gpus}
+    found: dict[str, Any] = {"gpus": gpus}
+    _add(found, "device_node", intel.device_node)
+    return found
 
 
 def _apple_data(apple: Apple | None) -> dict[str, Any] | None:
@@ -328,8 +339,9 @@ def _read_intel(table: Table | None) -> Intel | None:
     if table is None:
         return None
     gpus = tuple(_read_intel_gpu(one) for one in table.tables("gpus", required=True))
+    intel = Intel(gpus=gpus, device_node=table.optional_flag("device_node"))
     table.close()
-    return Intel(gpus=gpus)
+    return intel
 
 
 def _read_intel_gpu(table: Table) -> IntelGpu:

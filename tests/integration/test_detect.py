@@ -216,6 +216,72 @@ class TestAFakeTool:
         assert nvidia["state"] == "ok"
 
 
+class TestAnotherPython:
+    """The Python to install for is asked itself."""
+
+    def test_its_version_counts(self, tmp_path: Path) -> None:
+        python = tmp_path / "python"
+        python.symlink_to(sys.executable)
+
+        stated = read("--python", python)["facts"]["python"]
+
+        assert stated == read()["facts"]["python"]
+
+    @pytest.mark.parametrize(
+        ("script", "told"),
+        [
+            ("echo hello", "hello"),
+            ("echo; exit 3", "status 3"),
+            ("printf '\\377\\001'", "does not answer"),
+            ("echo version=3.12.1", "version=3.12.1"),
+            ("exec /bin/sleep 60", "no end within"),
+            ("echo 'SyntaxError: future feature annotations is not defined' >&2; exit 1", "future"),
+        ],
+    )
+    def test_what_is_no_python_is_an_error(self, tmp_path: Path, script: str, told: str) -> None:
+        python = tmp_path / "project" / "python3"
+        python.write_text(f"#!/bin/sh\n{script}\n", "utf-8")
+        python.chmod(0o755)
+
+        ended = lockforge("detect", "--python", "python3")
+
+        assert ended.status == 2
+        assert "--python python3" in ended.err
+        assert told in ended.err
+
+
+class TestSavedFacts:
+    """Whatever is given as saved facts, the answer is facts or an error that names the file."""
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "",
+            "[" * 20_000,
+            "version: 1\nfacts: {os: !!timestamp foo}\n",
+            "version: 1\nfacts: {wsl2: !!bool maybe}\n",
+            f"version: 1\nfacts: {{os: 0x{'f' * 5000}}}\n",
+            f"version: 0x{'f' * 5000}\nfacts: {{}}\n",
+            f"version: 1\nfacts: {{0x{'f' * 5000}: 1}}\n",
+            "version: 1\nfacts: &f\n  nvidia: *f\n  os: *f\n",
+            "x" * (8 * 1024**2 + 1),
+        ],
+    )
+    def test_no_facts(self, tmp_path: Path, text: str) -> None:
+        (tmp_path / "saved.yaml").write_text(text, "utf-8")
+
+        ended = lockforge("detect", "--json", "--facts", tmp_path / "saved.yaml")
+
+        assert (ended.status, ended.out) == (2, "")
+        assert "saved.yaml" in ended.err
+
+    def test_what_has_no_end(self) -> None:
+        if not Path("/dev/zero").is_char_device():
+            pytest.skip("there is no such device")
+
+        assert lockforge("detect", "--facts", "/dev/zero").status == 2
+
+
 SPLIT = """
 case "$1" in
   -L) echo 'GPU 0: NVIDIA H100 PCIe (UUID: GPU-8f5a3c1e-7d42-4b9a-a1c3-5e6f7a8b9c0d)'
@@ -261,6 +327,48 @@ class TestWhatIsKept:
         assert not [text for text in texts if "8f5a3c1e" in text or "3b1f6a2c" in text]
         assert not [text for text in texts if "C3:00.0" in text]
         assert not [text for text in texts if owners_names(text)]
+
+    def test_a_number_of_the_device_in_its_name_is_not_saved(
+        self, tmp_path: Path, fake_smi: FakeSmi
+    ) -> None:
+        fake_smi("echo '580.95.05, 9.0, H100 GPU-8f5a3c1e-7d42-4b9a-a1c3-5e6f7a8b9c0d C3:00.0'")
+
+        lockforge("detect", "--save", tmp_path / "saved.yaml")
+
+        text = (tmp_path / "saved.yaml").read_text("utf-8")
+        assert "H100 GPU-00000001-" in text
+        assert not re.search("8f5a3c1e|C3:00", text)
+
+    def test_what_is_no_file_is_not_replaced(self, tmp_path: Path) -> None:
+        """A device such as /dev/null could be, by root."""
+        os.mkfifo(tmp_path / "pipe")
+
+        ended = lockforge("detect", "--save", tmp_path / "pipe")
+
+        assert ended.status == 5
+        assert str(tmp_path / "pipe") in ended.err
+        assert (tmp_path / "pipe").is_fifo()
+
+    def test_a_link_leads_to_what_is_written(self, tmp_path: Path) -> None:
+        """And stays a link, such as /dev/stdout is."""
+        (tmp_path / "saved.yaml").write_text("old", "utf-8")
+        (tmp_path / "link").symlink_to("saved.yaml")
+
+        assert lockforge("detect", "--save", tmp_path / "link").status == 0
+
+        assert (tmp_path / "link").is_symlink()
+        assert yaml.safe_load((tmp_path / "saved.yaml").read_text("utf-8"))["version"] == 1
+
+    def test_a_folder_that_cannot_be_is_told_before_anything_is_asked(
+        self, tmp_path: Path, fake_smi: FakeSmi
+    ) -> None:
+        fake_smi(f": > {tmp_path}/asked")
+        (tmp_path / "file").write_text("kept", "utf-8")
+
+        for folder, status in ((tmp_path, 2), (tmp_path / "file" / "x", 5)):
+            assert lockforge("detect", "--capture", folder).status == status
+
+        assert not (tmp_path / "asked").exists()
 
     def test_a_folder_that_holds_something_is_not_written_to(self, tmp_path: Path) -> None:
         (tmp_path / "full").mkdir()
@@ -382,6 +490,16 @@ class TestBesideALock:
         data = json.loads(lockforge("detect", "--json").out)
 
         assert sorted(row["name"] for row in data["rows"]) == sorted(MATRIX)
+
+    def test_a_lock_that_cannot_be_read(self, lock: Path) -> None:
+        """It failed as it does where it is named."""
+        for content in (b"\xff", b"lock-version =", b"<<<<<<< ours\n=======\n>>>>>>> theirs\n"):
+            lock.write_bytes(content)
+
+            found, named = lockforge("detect"), lockforge("detect", "--lock", lock)
+
+            assert (found.status, named.status) == (5, 5)
+            assert "pylock.toml" in found.err
 
     def test_rows_have_their_reasons(self, capture: Capture, lock: Path) -> None:
         data = read("--facts", capture("four-a100-ubuntu-20.04"), "--lock", lock)
@@ -526,6 +644,48 @@ class TestAFleet:
         assert ended.status == 2
         assert "one.yaml" in ended.err
         assert "other.yaml" in ended.err
+
+    def test_hosts_of_one_name_are_told_apart(
+        self, lock: Path, capture: Capture, tmp_path: Path
+    ) -> None:
+        """Hidden files are not hosts, and the output of `detect --json` is one."""
+        folder = tmp_path / "mixed"
+        folder.mkdir()
+        machine = capture("container-for-the-cpu")
+        lockforge("detect", "--facts", machine, "--save", folder / "a.yaml")
+        ended = lockforge("detect", "--facts", machine, "--json", "--explain")
+        for name in ("a.json", "b.JSON"):
+            (folder / name).write_text(ended.out, "utf-8")
+        (folder / ".a.yaml.swp.yaml").write_text("{", "utf-8")
+        (folder / "notes.txt").write_text("{", "utf-8")
+
+        data = json.loads(self.plan(folder, lock, "--json").out)
+
+        assert [one["host"] for one in data["hosts"]] == ["a.json", "a.yaml", "b"]
+
+    def test_another_document_is_left_out_and_named(self, hosts: Path, lock: Path) -> None:
+        """It may lie beside the facts, and is not passed over in silence."""
+        before = self.plan(hosts, lock, "--json")
+        (hosts / "policy.yaml").write_text("schema: 1\nrows: [cu130]\n", "utf-8")
+        ended = self.plan(hosts, lock, "--json")
+
+        assert (ended.status, ended.out) == (before.status, before.out)
+        assert "policy.yaml holds no facts" in ended.err
+
+    def test_a_pipe_is_not_waited_for(self, hosts: Path, lock: Path) -> None:
+        os.mkfifo(hosts / "pipe.yaml")
+
+        ended = self.plan(hosts, lock)
+
+        assert ended.status == 2
+        assert "pipe.yaml" in ended.err
+
+    def test_two_forms_exclude_one_another(self, hosts: Path, lock: Path) -> None:
+        ended = self.plan(hosts, lock, "--json", "--format", "markdown")
+
+        assert ended.status == 2
+        assert "markdown" in ended.err
+        assert self.plan(hosts, lock, "--json", "--format", "json").status == 0
 
     def test_a_directory_without_facts_is_an_error(self, tmp_path: Path, lock: Path) -> None:
         (tmp_path / "empty").mkdir()

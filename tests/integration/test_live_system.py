@@ -161,6 +161,35 @@ def test_one_that_leaves_another_in_a_session_of_its_own(machine: Machine) -> No
     assert (answer.outcome, answer.text) == ("said", "said\n")
 
 
+@pytest.mark.skipif(shutil.which("setsid") is None, reason="there is no setsid")
+def test_one_that_leaves_another_that_writes_for_ever(machine: Machine) -> None:
+    """It is not read for ever, so that it ends when it writes on."""
+    machine.program("#!/bin/sh\nsetsid sh -c 'echo $$; exec yes' &\nsleep 0.2\n")
+
+    answer = machine.system(total=600).ask(Run(argv=("nvidia-smi",), timeout=600))
+
+    assert answer.outcome == "said"
+    assert wait_for(lambda: ended(int(answer.text.split("\n", 1)[0])))
+
+
+def test_one_that_is_stopped(machine: Machine) -> None:
+    """A stopped process ends no more than one that hangs."""
+    machine.program("#!/bin/sh\necho $$\nkill -STOP $$\n")
+
+    answer = machine.system().ask(Run(argv=("nvidia-smi",), timeout=0.5))
+
+    assert answer.outcome == "timeout"
+    assert wait_for(lambda: ended(int(answer.text.split("\n", 1)[0])))
+
+
+def test_a_long_path(machine: Machine) -> None:
+    machine.program("#!/bin/sh\necho found\n")
+    nowhere = ":".join(f"/none/{number}" for number in range(5000))
+    machine.variables = {"PATH": f"{nowhere}:{machine.variables['PATH']}"}
+
+    assert machine.system().ask(SMI).text == "found\n"
+
+
 def test_one_that_closes_its_output(machine: Machine) -> None:
     machine.program("#!/bin/sh\nexec >/dev/null 2>&1\nsleep 600\n")
 
@@ -445,6 +474,14 @@ def test_another_interpreter(machine: Machine) -> None:
         "absent",
         "unreadable",
     }
+
+
+def test_an_interpreter_beside(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A relative path is one, and is not looked for on PATH."""
+    machine.program("#!/bin/sh\necho version=beside\n", "python3")
+    monkeypatch.chdir(machine.bin)
+
+    assert LiveSystem(python="python3").ask(AskInterpreter()).text == "version=beside\n"
 
 
 NVML = r"""

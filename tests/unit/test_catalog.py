@@ -641,10 +641,11 @@ def test_faults(text: str, expected: list[Fault]) -> None:
     assert (caught.value.faults, caught.value.where) == (tuple(expected), "user.yaml")
 
 
-def test_not_yaml() -> None:
+@pytest.mark.parametrize("text", ["a: [\n", "a: !!timestamp b\n", "a: 2026-13-45\n", "[" * 20_000])
+def test_not_yaml(text: str) -> None:
     """What is no YAML is a fault with the place the reader stopped at, on one line."""
     with pytest.raises(ConfigError) as caught:
-        load_catalog("a: [\n", where="user.yaml")
+        load_catalog(text, where="user.yaml")
     (fault,) = caught.value.faults
     assert fault.where == "user.yaml"
     assert fault.message.startswith("not YAML: ")

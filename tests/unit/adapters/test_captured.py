@@ -203,6 +203,41 @@ def test_a_manifest_of_another_encoding(tmp_path: Path) -> None:
     assert faults(tmp_path) == ["manifest.yaml"]
 
 
+def test_a_link_out_of_the_folder(tmp_path: Path) -> None:
+    """Whoever sends a folder gets no other file of its reader shown; links within are files."""
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (tmp_path / "secret").write_text("private", "utf-8")
+    (folder / "out").symlink_to(tmp_path / "secret")
+    (folder / "within.txt").write_text("ID=arch\n", "utf-8")
+    (folder / "in").symlink_to("within.txt")
+
+    manifest(folder, {"files": {"out": {"path": "/x"}, "in": {"path": "/y"}}})
+    assert faults(folder) == ["files.out"]
+
+    manifest(folder, {"files": {"in": {"path": "/y"}}})
+    assert CapturedSystem.open(folder).ask(ReadFile(path="/y")) == said("ID=arch\n")
+
+    (folder / "manifest.yaml").unlink()
+    (folder / "manifest.yaml").symlink_to(tmp_path / "secret")
+    assert faults(folder) == ["manifest.yaml"]
+
+
+def test_all_faults_of_one_entry(tmp_path: Path) -> None:
+    """Also where there is no file to read."""
+    manifest(
+        tmp_path, {"files": {"none": {"argv": [], "rc": 2**40, "env": [], "outcome": ["lost"]}}}
+    )
+
+    assert faults(tmp_path) == [
+        "files.none",
+        "files.none.argv",
+        "files.none.env",
+        "files.none.rc",
+        "files.none.outcome",
+    ]
+
+
 def test_all_faults_at_once(tmp_path: Path) -> None:
     """What is wrong is told together, each with its place."""
     for name in "abcdefghij":
@@ -518,6 +553,16 @@ def test_beginnings_of_ids() -> None:
         ("driver 580.95.05, at 12:34:56.789", "driver 580.95.05, at 12:34:56.789"),
         ("link/ether 02:42:ac:11:00:02", "link/ether 00:00:00:00:00:00"),
         ("Serial Number : 1320220073034", "Serial Number : 0"),
+        ("Board Serial Number: 16543-A", "Board Serial Number: 0"),
+        ('"serial_number": "SN0099", "x": 1', '"serial_number": "0", "x": 1'),
+        ("<serial>1324021056791</serial>", "<serial>0</serial>"),
+        ("PCI:195:0:0 and PCI:3@1:0:0", "PCI:0:0:0 and PCI:0:0:0"),
+        ("fell off the bus at 0000:C3:00.0.", "fell off the bus at 0000:01:00.0."),
+        (
+            "GPU_UUID=8f5a3c1e-7d42-4b9a-a1c3-5e6f7a8b9c0d",
+            "GPU_UUID=00000001-0000-0000-0000-000000000000",
+        ),
+        ("id 8F5A3C1E7D424B9AA1C35E6F7A8B9C0D", f"id 00000001{'0' * 24}"),
         (r"C:\Users\Bob\bin", r"C:\Users\user\bin"),
         ("/Users/bob/bin and /home/bob", "/Users/user/bin and /home/user"),
         ("workhorse.lab.example, workhorse: alice", "host, host: user"),
@@ -533,6 +578,27 @@ def test_what_is_private(text: str, expected: str) -> None:
 def test_a_public_name() -> None:
     """A host named after its distribution is not told by that word."""
     assert replaced("ID=ubuntu", public="ID=ubuntu") == "ID=ubuntu"
+
+
+@pytest.mark.parametrize("name", ["machine", "container", "vendor", "jetson", "orin"])
+def test_an_owner_named_as_what_the_texts_are_about(name: str, tmp_path: Path) -> None:
+    """What they say of the machine stays."""
+    answers: dict[Question, Answer] = {
+        AskInterpreter(): said("machine=aarch64\n", 0),
+        Variables(names=("container",)): said("container=podman\n"),
+        ReadFile(path="/proc/device-tree/model"): said("NVIDIA Jetson AGX Orin"),
+        ReadFiles(path=PCI, names=("vendor",)): said("- {vendor: '0x8086'}\n"),
+    }
+    asked = CapturingSystem(FakeSystem(answers), owner=Owner(users=(name,), hosts=(name,)))
+    for question in answers:
+        asked.ask(question)
+
+    asked.write(tmp_path / "new", source="a test")
+
+    system = CapturedSystem.open(tmp_path / "new")
+    assert [system.ask(question).text for question in answers] == [
+        answer.text for answer in answers.values()
+    ]
 
 
 def test_the_owner() -> None:
