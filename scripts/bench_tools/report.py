@@ -8,7 +8,7 @@ from typing import Any
 from bench_tools.session import Measurement
 
 _REFERENCE = "lockforge"
-_STATES = ("cold", "warm", "unchanged")
+_STATES = ("cold", "warm", "unchanged", "detect")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -66,8 +66,11 @@ class Session:
         commands = installed.tool.make_commands(case, installed.scripts)
         return run_commands(commands, directory.parent / "home")
 
-    def measure_unchanged(self, rows: tuple[Row, ...]) -> Iterator[Measurement]:
-        """Compare lockforge with nothing to do to the start of its Python, in turns."""
+    def measure_short(self, rows: tuple[Row, ...]) -> Iterator[Measurement]:
+        """Compare short commands to the start of their Python, in turns.
+
+        These are a lock with nothing to do, and detection on this machine beside that lock.
+        """
         for installed in self.installed:
             if not isinstance(installed.tool, Lockforge):
                 continue
@@ -85,11 +88,23 @@ class Session:
                     arguments=(str(installed.scripts / "python"), "-c", "pass"),
                     lock=project / "no.lock",
                 )
+                detect = Command(
+                    rows=(),
+                    arguments=(
+                        str(installed.scripts / "lockforge"),
+                        "detect",
+                        "--json",
+                        "--lock",
+                        str(unchanged.lock),
+                    ),
+                    lock=project / "no.lock",
+                )
                 for turn in range(self.runs + 1):
-                    for name, command in (("lockforge", unchanged), ("python -c pass", start)):
-                        outcome = run_command(command, directory / "home")
-                        if turn:
-                            yield self._label(name, rows, "unchanged", outcome)
+                    for state, own in (("unchanged", unchanged), ("detect", detect)):
+                        for name, command in (("lockforge", own), ("python -c pass", start)):
+                            outcome = run_command(command, directory / "home")
+                            if turn:
+                                yield self._label(name, rows, state, outcome)
 
     def _label(self, tool: str, rows: tuple[Row, ...], state: str, outcome: Outcome) -> Measurement:
         return Measurement(
