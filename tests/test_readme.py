@@ -33,3 +33,17 @@ def test_the_configuration_shown_has_no_fault(tmp_path: Path) -> None:
 
     assert ended.status == 5
     assert "not in the cache, and --offline forbids to ask for it" in ended.err
+
+
+def test_the_facts_shown_are_those_of_a_host(tmp_path: Path) -> None:
+    """They are read without a fault, and are enough to choose by."""
+    readme = (ROOT / "README.md").read_text("utf-8")
+    blocks = [part.partition("```")[0] for part in readme.split("```yaml\n")[1:]]
+    (facts,) = (block for block in blocks if block.startswith("version: 1\nfacts:"))
+    path = tmp_path / "host.yaml"
+    path.write_text(facts, "utf-8")
+
+    ended = lockforge("detect", "--facts", path, "--accelerators", "cu130,cpu")
+
+    assert (ended.status, ended.err) == (0, "")
+    assert "cu130 is the accelerator for this host" in ended.out

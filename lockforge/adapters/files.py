@@ -148,6 +148,18 @@ def write_atomically(path: Path, text: str) -> None:
         ) from error
 
 
+def make_parent(path: Path) -> None:
+    """Make the directory that *path* is to lie in; raises OutputError."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(
+            f"cannot be made: {error.strerror or error}",
+            where=str(path.parent),
+            hint="give a path in a directory that can be written to",
+        ) from error
+
+
 def _check_replaceable(path: Path) -> None:
     """Refuse what is there and no file; a device such as /dev/null could be replaced by root."""
     if path.exists() and not path.is_file():

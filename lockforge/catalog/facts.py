@@ -144,6 +144,11 @@ class Catalog:
         floors = own or majors.get(str(accelerator.version[0]))
         return None if floors is None else floors.get(platform.system)
 
+    def accelerator_source(self, accelerator: Accelerator) -> str | None:
+        """Give the key of where an accelerator and its driver floor are from; None if unlisted."""
+        own: dict[str, Any] = self._data["accelerators"].get(accelerator.label, {})
+        return own.get("source")
+
     def gpu_architectures(
         self, accelerator: Accelerator, torch: Version, platform: Platform
     ) -> GpuArchitectures | None:

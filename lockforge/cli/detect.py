@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,7 +27,10 @@ from lockforge.model.choice import Wanted
 from lockforge.model.probe import AskInterpreter
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from lockforge.catalog import Catalog
+    from lockforge.commands.detect import Judged
     from lockforge.model.lock import LockedRow
     from lockforge.model.machine import Facts
     from lockforge.model.probe import Answer
@@ -118,23 +122,38 @@ def command(
     judged = judge(
         observed, rows, catalog, labels=accelerators or None, wanted=_wanted(row, force_row)
     )
-    if save is not None:
-        _save(observed.facts, save)
-        click.echo(f"{save} is written", err=True)
     if as_json:
         printing.write(json.dumps(judged_data(judged, explain=explain), indent=2) + "\n")
     else:
-        printing.write(judged_text(judged, explain=explain))
+        # Another machine's row is not to be installed here.
+        own = rows if facts_path is None else None
+        to_install = _install_command(judged, own, lock_file or project / LOCK_NAME)
+        printing.write(judged_text(judged, explain=explain, command=to_install))
+    if save is not None:
+        _save(observed.facts, save)
+        click.echo(f"{save} is written", err=True)
     refused = judged.choice.best is None and (rows is not None or judged.choice.wanted is not None)
     return _UNSERVED if refused else 0
 
 
+def _install_command(judged: Judged, rows: Sequence[LockedRow] | None, lock: Path) -> str | None:
+    """Give the command that installs the chosen row, which pip tells apart by its extra."""
+    best = judged.choice.best
+    chosen = [row for row in rows or () if best is not None and row.name == best.build.name]
+    if not chosen:
+        return None
+    extra = chosen[0].extra
+    return shlex.join(["pip", "install", "-r", f"{lock}[{extra}]" if extra else str(lock)])
+
+
 def _save(facts: Facts, path: Path) -> None:
-    from lockforge.adapters.files import write_atomically
+    """Write the facts, into a directory that is made if it is not there."""
+    from lockforge.adapters.files import make_parent, write_atomically
     from lockforge.adapters.private import Owner, StandIns
     from lockforge.detect.record import render_saved
 
     text = render_saved(facts)
+    make_parent(path)
     # A driver may put a number of the one device into its name.
     write_atomically(path, StandIns([text], Owner()).replace(text))
 

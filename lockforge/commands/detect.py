@@ -12,6 +12,7 @@ from lockforge.detect.facts import read_facts, variables_of
 from lockforge.detect.fleet import would_serve
 from lockforge.detect.gather import gather
 from lockforge.detect.overrides import wanted_from
+from lockforge.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -101,11 +102,21 @@ def _builds(
 ) -> tuple[Build, ...]:
     if rows is not None:
         return locked_builds(rows)
-    return catalog_builds(catalog, platform_of(facts), labels)
+    try:
+        return catalog_builds(catalog, platform_of(facts), labels)
+    except ValueError as error:
+        raise UsageError(
+            str(error),
+            where="--accelerators",
+            hint="give labels of PyTorch's such as cu130, rocm7.2, xpu or cpu",
+        ) from error
 
 
-def judged_text(judged: Judged, *, explain: bool) -> str:
-    """Write it for people, after every probe and its answer where *explain*."""
+def judged_text(judged: Judged, *, explain: bool, command: str | None = None) -> str:
+    """Write it for people, after every probe and its answer where *explain*.
+
+    *command* installs the row of a lock that is chosen.
+    """
     from lockforge.report.detection import render_detection
 
     text = render_detection(
@@ -113,6 +124,7 @@ def judged_text(judged: Judged, *, explain: bool) -> str:
         judged.choice,
         judged.cautions,
         sources=judged.sources,
+        command=command,
         would_serve=judged.would_serve,
     )
     if not explain:

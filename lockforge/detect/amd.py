@@ -22,8 +22,12 @@ if TYPE_CHECKING:
 # The features after a colon, as in gfx90a:sramecc+:xnack-, are settings of one GPU.
 _GFX = re.compile(r"(gfx[0-9a-f]{3,5})(?::[\w+:-]{1,80})?", re.ASCII)
 _CPU = "gfx000"
-_TARGET = re.compile(r"\s*gfx_target_version\s+(\d{1,7})\s*", re.ASCII)
-_DEVICE = re.compile(r"\s*device_id\s+(\d{1,7})\s*", re.ASCII)
+# `name value` a line in the kernel's files, `name: value` in a list of many nodes.
+_PROPERTY = re.compile(
+    r"(?<!\w)(?P<name>gfx_target_version|device_id)['\"]?(?::[ ]*|[ \t]+)['\"]?"
+    r"(?P<value>\d{1,7})(?!\w)",
+    re.ASCII,
+)
 _AGENT = re.compile(r"^Agent \d{1,4}\b.*$", re.ASCII | re.MULTILINE)
 _FIELD = re.compile(r"^ {1,8}([A-Z][A-Za-z ]{0,40}):[ \t]+(\S[^\n]{0,200})$", re.MULTILINE)
 
@@ -73,11 +77,11 @@ def read_agents(answers: Answers) -> tuple[tuple[AmdGpu, ...], str] | None:
 def read_topology(text: str) -> tuple[AmdGpu, ...]:
     """Read the properties of the nodes that the kernel's compute driver knows."""
     found: list[AmdGpu] = []
-    for line in text.splitlines():
-        if match := _TARGET.fullmatch(line):
-            found.append(_agent(_decode(int(match[1]))))
-        elif found and found[-1].pci_id is None and (match := _DEVICE.fullmatch(line)):
-            device = f"{int(match[1]):04x}"
+    for match in _PROPERTY.finditer(text):
+        if match["name"] == "gfx_target_version":
+            found.append(_agent(_decode(int(match["value"]))))
+        elif found and found[-1].pci_id is None:
+            device = f"{int(match['value']):04x}"
             known = devices.amd_gpu(device)
             found[-1] = replace(
                 found[-1], pci_id=f"{AMD}:{device}", name=known.name if known else None

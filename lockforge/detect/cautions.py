@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 from lockforge.detect.cautions_host import host_cautions
 from lockforge.detect.cautions_nvidia import nvidia_cautions
 from lockforge.detect.cautions_others import amd_cautions, intel_cautions
+from lockforge.detect.judge_cuda import has_driver
 from lockforge.detect.judge_host import why_not_host
+from lockforge.detect.judge_others import lists_amd
 from lockforge.detect.words import listed
 from lockforge.model.machine import Caution
 
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lockforge.catalog import Catalog
-    from lockforge.model.choice import Choice
+    from lockforge.model.choice import Build, Choice
     from lockforge.model.machine import Facts
 
 _UNREACHED = frozenset({"driver_visible_no_device_nodes", "no_devices"})
@@ -32,7 +34,7 @@ def cautions_of(facts: Facts, choice: Choice, catalog: Catalog) -> tuple[Caution
         *nvidia_cautions(facts, choice, catalog),
         *amd_cautions(facts, choice, catalog),
         *intel_cautions(facts, choice),
-        *_choice_cautions(facts, choice),
+        *_choice_cautions(facts, choice, catalog),
     )
 
 
@@ -42,13 +44,18 @@ def _hidden_cautions(facts: Facts, choice: Choice) -> Iterator[Caution]:
             f"{variable} hides GPUs of this host, and no row for them is taken; unset it to choose "
             "by what is there"
         )
+        if variable == "NVIDIA_VISIBLE_DEVICES":
+            text = (
+                f"{variable} says that this container was started without GPUs, and no row for "
+                "them is taken; start it with --gpus all or its like"
+            )
         rocm = choice.best is not None and choice.best.build.accelerator.kind == "rocm"
         if variable == "CUDA_VISIBLE_DEVICES" and rocm:
             text += "; HIP heeds it as well, unless HIP_VISIBLE_DEVICES is set"
         yield Caution(code=f"hidden_by_{variable}", text=text)
 
 
-def _choice_cautions(facts: Facts, choice: Choice) -> Iterator[Caution]:
+def _choice_cautions(facts: Facts, choice: Choice, catalog: Catalog) -> Iterator[Caution]:
     if choice.best is not None and choice.best.build.accelerator.kind != "cpu":
         return
     if partial := [one.build.name for one in choice.verdicts if one.status == "partial"]:
@@ -57,7 +64,7 @@ def _choice_cautions(facts: Facts, choice: Choice) -> Iterator[Caution]:
             text=f"{listed(partial)} would serve some of the GPUs and not all, so none of them is "
             "taken by itself; hide the other GPUs, or force a row",
         )
-    if name := _can_be_forced(facts, choice):
+    if name := _can_be_forced(facts, choice, catalog):
         yield Caution(
             code="row_can_be_forced",
             text="no GPU is reached here, where the row may be meant for a machine with one, as on "
@@ -65,16 +72,26 @@ def _choice_cautions(facts: Facts, choice: Choice) -> Iterator[Caution]:
         )
 
 
-def _can_be_forced(facts: Facts, choice: Choice) -> str | None:
+def _can_be_forced(facts: Facts, choice: Choice, catalog: Catalog) -> str | None:
     """Name the row that lacks nothing but a device, where there are traces of one."""
     kinds = set()
     if facts.nvidia is not None and facts.nvidia.state in _UNREACHED:
         kinds.add("cuda")
     if facts.amd is not None and facts.amd.device_node is False:
         kinds.add("rocm")
+    intel = facts.intel
+    if intel and intel.device_node is False and any(gpu.xpu_supported for gpu in intel.gpus):
+        kinds.add("xpu")
     fitting = (
         one.build
         for one in choice.verdicts
         if one.build.accelerator.kind in kinds and why_not_host(one.build, facts) is None
     )
-    return next((build.name for build in fitting), None)
+    return next((one.name for one in fitting if _is_for_devices(one, facts, catalog)), None)
+
+
+def _is_for_devices(build: Build, facts: Facts, catalog: Catalog) -> bool:
+    """Whether all that is known of driver and GPUs speaks for *build*."""
+    if build.accelerator.kind == "rocm":
+        return lists_amd(build, facts, catalog)
+    return build.accelerator.kind != "cuda" or has_driver(build, facts, catalog)

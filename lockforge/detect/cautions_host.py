@@ -47,7 +47,8 @@ def host_cautions(facts: Facts, choice: Choice, catalog: Catalog) -> Iterator[Ca
             "take a system or an image with glibc, such as Debian's",
         )
     else:
-        yield _no_wheels(python)
+        base = platform_base(python) or "an unknown platform"
+        yield _no_wheels(python, f"torch has no wheels for {base}, whatever the Python")
 
 
 def _mac_cautions(facts: Facts, platform: Platform, catalog: Catalog) -> Iterator[Caution]:
@@ -102,7 +103,11 @@ def _python_cautions(
     served = any(one.status != "refused" for one in choice.verdicts)
     known = catalog_builds(catalog, platform, [_CPU.label])
     if not served and not any(has_python(build, python) for build in known):
-        yield _no_wheels(python)
+        yield _no_wheels(
+            python,
+            f"neither a row here nor the current torch has wheels for {python.implementation} "
+            f"{python.minor} on {platform_base(python)}; take a Python that they are built for",
+        )
 
 
 def _own(choice: Choice, platform: Platform) -> list[Build]:
@@ -110,12 +115,11 @@ def _own(choice: Choice, platform: Platform) -> list[Build]:
     return [build for build in builds if build.platform.name == platform.name]
 
 
-def _no_wheels(python: Interpreter) -> Caution:
+def _no_wheels(python: Interpreter, text: str) -> Caution:
     base = platform_base(python)
     minor = python.minor.replace(".", "")
     tag = f"{_TAGS.get(python.implementation.lower(), '')}{minor}"
     return Caution(
         code=f"no_wheels_for:{_CODE.sub('_', base)}:{_CODE.sub('_', tag)}",
-        text=f"torch has no wheels for {python.implementation} {python.minor} on {base}; take a "
-        "Python that it has wheels for",
+        text=text,
     )

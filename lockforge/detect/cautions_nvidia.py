@@ -45,7 +45,7 @@ _STATES = {
     "not_answering": (
         "nvidia_driver_not_answering",
         (
-            "NVIDIA's tools do not answer; what is said of the GPUs is from other sources, and "
+            "NVIDIA's tools hang or fail; what is said of the GPUs is from other sources, and "
             "programs may fail to reach them"
         ),
     ),
@@ -150,7 +150,7 @@ def _kernel_cautions(facts: Facts, choice: Choice, catalog: Catalog) -> Iterator
 
 
 def _end_cautions(facts: Facts, choice: Choice, catalog: Catalog) -> Iterator[Caution]:
-    """Say that no later torch will have kernels for these GPUs, whatever the driver."""
+    """Say that the row ends, where nothing that goes on serves these GPUs, whatever the driver."""
     build = choice.best.build if choice.best is not None else None
     platform = platform_of(facts)
     if build is None or platform is None or build.accelerator.kind != "cuda":
@@ -161,8 +161,8 @@ def _end_cautions(facts: Facts, choice: Choice, catalog: Catalog) -> Iterator[Ca
         return
     yield Caution(
         code=f"row_support_ends:{build.accelerator.label}:{end.ends}",
-        text=f"torch {end.last} is the last that is built for {build.accelerator.label}, and no "
-        f"accelerator that goes on has kernels for {gpus}: later torches will not serve it",
+        text=f"torch {end.last} is the last that is built for {build.accelerator.label}, and of "
+        f"the accelerators without such an end none has kernels for all GPUs of this host: {gpus}",
     )
 
 

@@ -70,7 +70,15 @@ def _listed(gpus: tuple[AmdGpu, ...], choice: Choice, catalog: Catalog) -> list[
 def intel_cautions(facts: Facts, choice: Choice) -> Iterator[Caution]:
     """Say which of Intel's GPUs are left alone though they might do, or are not known."""
     gpus = facts.intel.gpus if facts.intel is not None else ()
-    if _has_gpu_row(choice) or any(gpu.xpu_supported for gpu in gpus):
+    if _has_gpu_row(choice):
+        return
+    if served := [gpu for gpu in gpus if gpu.xpu_supported]:
+        if facts.intel is not None and facts.intel.device_node is False:
+            yield Caution(
+                code="intel_gpu_without_device_node",
+                text=f"there is no /dev/dri, by which XPU reaches {name_intel(served)}; a "
+                "container gets it by --device /dev/dri",
+            )
         return
     if unvalidated := [gpu for gpu in gpus if gpu.unvalidated]:
         yield Caution(

@@ -9,9 +9,10 @@ from lockforge.detect.builds import platform_of
 from lockforge.detect.judge_cuda import has_kernels, judge_cuda
 from lockforge.detect.judge_host import why_not_host
 from lockforge.detect.judge_others import judge_rocm, judge_xpu
+from lockforge.detect.kernels import sources_of
 from lockforge.detect.words import listed, name_amd, name_intel, name_nvidia
 from lockforge.errors import UsageError
-from lockforge.model.choice import Choice, Verdict
+from lockforge.model.choice import FALLBACK, Choice, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,11 +58,14 @@ def choose(
 def _judge(build: Build, facts: Facts, catalog: Catalog) -> Verdict:
     status: Status = "refused"
     reason = why_not_host(build, facts)
+    sources: tuple[str, ...] = ()
     if reason is None:
         status, reason = _judge_devices(build, facts, catalog)
+        if build.accelerator.kind in _present(facts):
+            sources = sources_of(build, catalog)
     platform = platform_of(facts)
     forcible = platform is not None and platform.name == build.platform.name
-    return Verdict(build=build, status=status, reason=reason, forcible=forcible)
+    return Verdict(build=build, status=status, reason=reason, sources=sources, forcible=forcible)
 
 
 def _judge_devices(build: Build, facts: Facts, catalog: Catalog) -> tuple[Status, str]:
@@ -97,7 +101,7 @@ def _explain_cpu(
     why = [one for one in others if one.build.accelerator.kind in present]
     why = [one for one in why if one.build.platform.name == platform]
     reason = _nearest(why, facts, catalog) or f"nothing here is for {', '.join(present.values())}"
-    return replace(own, reason=f"a fallback: {reason}")
+    return replace(own, reason=f"{FALLBACK}{reason}")
 
 
 def _nearest(refused: Sequence[Verdict], facts: Facts, catalog: Catalog) -> str | None:

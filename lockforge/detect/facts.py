@@ -42,7 +42,7 @@ def read_facts(asked: Sequence[Asked], catalog: Catalog | None = None) -> Facts:
         tegra=host.tegra,
         nvidia=nvidia,
         amd=amd,
-        intel=read_intel(answers),
+        intel=read_intel(answers, host),
         apple=read_apple(answers, host),
         hidden_by=tuple(dict.fromkeys((*hides_nvidia, *hides_amd))),
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from lockforge.detect.builds import catalog_builds, platform_of
 from lockforge.detect.choose import choose
 from lockforge.detect.judge_host import why_no_platform
-from lockforge.model.choice import Fleet, HostPlan
+from lockforge.model.choice import FALLBACK, Fleet, HostPlan
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -52,8 +52,8 @@ def _plan_host(host: str, facts: Facts, builds: Sequence[Build], catalog: Catalo
             reason=_why_unserved(facts, choice),
             would_serve=would_serve(facts, catalog),
         )
-    fallback = best.build.accelerator.kind == "cpu" and facts.has_gpu
-    reason = best.reason.removeprefix("a fallback: ") if fallback else best.reason
+    fallback = best.reason.startswith(FALLBACK)
+    reason = best.reason.removeprefix(FALLBACK)
     if fallback:
         better = would_serve(facts, catalog)
         if better is not None and better != best.build.accelerator.label:

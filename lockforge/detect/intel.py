@@ -5,17 +5,26 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lockforge import devices
+from lockforge.detect.host import device_nodes
 from lockforge.detect.pci import INTEL, of_vendor, read_devices
 from lockforge.model.machine import Intel, IntelGpu
 
 if TYPE_CHECKING:
     from lockforge.detect.answers import Answers
+    from lockforge.detect.host import Host
 
 
-def read_intel(answers: Answers) -> Intel | None:
+def read_intel(answers: Answers, host: Host) -> Intel | None:
     """Give every adapter, for the first is often the one in the processor."""
     found = of_vendor(read_devices(answers), INTEL)
-    return Intel(gpus=tuple(_gpu(one.device) for one in found)) if found else None
+    if not found:
+        return None
+    nodes = device_nodes(answers)
+    matters = host.os == "linux" and not host.wsl2 and bool(nodes)
+    return Intel(
+        gpus=tuple(_gpu(one.device) for one in found),
+        device_node="dri" in nodes if matters else None,
+    )
 
 
 def _gpu(device: str) -> IntelGpu:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _ORIN = (8, 7)
 # Capabilities that no GPU but that of a Jetson has: they tell one where nothing else does.
 _JETSON_ONLY = frozenset({"5.3", "6.2", "7.2", "8.7"})
-_HIDING = ("CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", "CONDA_OVERRIDE_CUDA")
+_HIDING = ("CUDA_VISIBLE_DEVICES", "CONDA_OVERRIDE_CUDA")
 _WITHOUT_GPU = {
     "driver_visible_no_device_nodes": (
         "a driver is visible, and there are no device nodes to reach a GPU by"
@@ -35,8 +35,9 @@ def judge_cuda(build: Build, facts: Facts, catalog: Catalog) -> tuple[Status, st
     """Judge *build* by driver and kernels, and say why in one sentence."""
     if needs_jetpack(facts):
         return "refused", (
-            f"{name_nvidia(visible_gpus(facts)) or facts.tegra} is a Jetson older than Thor, for "
-            "which there are only the builds of NVIDIA's JetPack"
+            "this host is a Jetson older than Thor "
+            f"({name_nvidia(visible_gpus(facts)) or facts.tegra}), for which there are only the "
+            "builds of NVIDIA's JetPack"
         )
     nvidia = facts.nvidia
     if nvidia is None:
@@ -76,6 +77,14 @@ def has_kernels(
         and bool(known and gpus)
         and all(runs(one, build, nvidia, gpu) for one in known for gpu in gpus)
     )
+
+
+def has_driver(build: Build, facts: Facts, catalog: Catalog) -> bool:
+    """Whether the driver, where it is known, is one that *build* runs with."""
+    nvidia = facts.nvidia
+    if nvidia is None or nvidia.kernel_driver_version is None:
+        return True
+    return _why_not_driver(build, facts, nvidia, _driver_floor(build, facts, catalog)) is None
 
 
 def visible_gpus(facts: Facts) -> tuple[NvidiaGpu, ...]:
@@ -186,7 +195,10 @@ def _why_not_covered(
     text = f"{build.accelerator.label} has kernels for {code} ({kernels.told_by})"
     if covered:
         text += f", so for {name_nvidia(covered)}"
-    text += f", not for {name_nvidia(missing)}"
+    if lost := [gpu for gpu in missing if parse_capability(gpu.compute_cap) is not None]:
+        text += f", not for {name_nvidia(lost)}"
+    if unknown := [gpu for gpu in missing if gpu not in lost]:
+        text += f", and whether for {name_nvidia(unknown)} is not known"
     if any(kernels.covering(gpu.compute_cap, ptx=True) for gpu in missing):
         text += ", whose driver is not known to compile that PTX"
     return text

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lockforge.detect.words import listed, name_amd, name_intel
+from lockforge.detect.words import name_amd, name_intel
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from lockforge.catalog import Catalog
     from lockforge.model.choice import Build, Status
     from lockforge.model.machine import AmdGpu, Facts
 
+# One of them did, and CUDA's is meant for NVIDIA's GPUs where another is named.
 _HIDING = ("ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES")
 
 
@@ -24,8 +27,8 @@ def judge_rocm(build: Build, facts: Facts, catalog: Catalog) -> tuple[Status, st
         return "refused", "no AMD GPU was found"
     gpus = visible_amd(facts)
     if not gpus:
-        hiding = [name for name in facts.hidden_by if name in _HIDING]
-        return "refused", f"{listed(hiding) or 'a variable'} hides {name_amd(facts.amd.gpus)}"
+        hiding = next((name for name in _HIDING if name in facts.hidden_by), "a variable")
+        return "refused", f"{hiding} hides {name_amd(facts.amd.gpus)}"
     if facts.amd.device_node is False:
         return "refused", f"there is no /dev/kfd, by which alone ROCm reaches {name_amd(gpus)}"
     known, told_by = _architectures(build, catalog)
@@ -34,10 +37,23 @@ def judge_rocm(build: Build, facts: Facts, catalog: Catalog) -> tuple[Status, st
     served = [gpu for gpu in gpus if gpu.gfx in known]
     others = [gpu for gpu in gpus if gpu.gfx not in known]
     if not served:
-        have = f"{label} has kernels for {' '.join(known)} ({told_by})"
-        return "refused", f"{have}, not for {name_amd(others)}"
-    text = f"{label} has kernels for {name_amd(served)} ({told_by})"
-    return "usable", f"{text}, not for {name_amd(others)}" if others else text
+        have = f"{label} has kernels for {' '.join(known)}{told_by}"
+        return "refused", have + _not_for(others)
+    return "usable", f"{label} has kernels for {name_amd(served)}{told_by}" + _not_for(others)
+
+
+def _not_for(gpus: Sequence[AmdGpu]) -> str:
+    """Say that they are not served, or that this is not known of them."""
+    lost = name_amd(gpu for gpu in gpus if gpu.gfx is not None)
+    unknown = name_amd(gpu for gpu in gpus if gpu.gfx is None)
+    text = f", not for {lost}" if lost else ""
+    return f"{text}, and whether for {unknown} is not known" if unknown else text
+
+
+def lists_amd(build: Build, facts: Facts, catalog: Catalog) -> bool:
+    """Whether *build* has kernels for one of the visible GPUs at least."""
+    known, _ = _architectures(build, catalog)
+    return any(gpu.gfx in known for gpu in visible_amd(facts))
 
 
 def visible_amd(facts: Facts) -> tuple[AmdGpu, ...]:
@@ -46,12 +62,12 @@ def visible_amd(facts: Facts) -> tuple[AmdGpu, ...]:
 
 
 def _architectures(build: Build, catalog: Catalog) -> tuple[tuple[str, ...], str]:
-    """Give the gfx names that a build has kernels for, and whose list it is; none if unknown."""
+    """Give the gfx names that a build has kernels for, none if unknown, and whose list to name."""
     torch = build.torch or catalog.newest_torch(build.accelerator, build.platform)
     known = torch and catalog.gpu_architectures(build.accelerator, torch, build.platform)
     if known:
-        return known.architectures, f"from {known.source}"
-    return build.gpu_architectures, "the list in the lock"
+        return known.architectures, ""
+    return build.gpu_architectures, " (the list in the lock)"
 
 
 def judge_xpu(facts: Facts) -> tuple[Status, str]:
@@ -60,6 +76,8 @@ def judge_xpu(facts: Facts) -> tuple[Status, str]:
     if not gpus:
         return "refused", "no Intel GPU was found"
     served = [gpu for gpu in gpus if gpu.xpu_supported]
+    if served and facts.intel is not None and facts.intel.device_node is False:
+        return "refused", f"there is no /dev/dri, by which alone XPU reaches {name_intel(served)}"
     if served:
         return "usable", f"PyTorch supports {name_intel(served)}"
     return "refused", (

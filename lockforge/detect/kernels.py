@@ -74,6 +74,16 @@ def kernels_of(build: Build, catalog: Catalog) -> tuple[Kernels, ...]:
     return _recorded(build)
 
 
+def sources_of(build: Build, catalog: Catalog) -> tuple[str, ...]:
+    """Give the catalogue's keys of where the needs of *build* and its kernels are from."""
+    torch = build.torch or catalog.newest_torch(build.accelerator, build.platform)
+    torches = () if torch is None else (torch, *build.other_torches)
+    facts = [catalog.gpu_architectures(build.accelerator, one, build.platform) for one in torches]
+    keys = [None if fact is None else fact.source for fact in facts]
+    keys.append(catalog.accelerator_source(build.accelerator))
+    return tuple(dict.fromkeys(key for key in keys if key is not None))
+
+
 def _known(build: Build, torch: Version, catalog: Catalog) -> Kernels | None:
     fact = catalog.gpu_architectures(build.accelerator, torch, build.platform)
     if fact is None:
@@ -82,9 +92,7 @@ def _known(build: Build, torch: Version, catalog: Catalog) -> Kernels | None:
     told = f"torch {minor}'s list"
     if fact.judged_by is not None:
         told = f"torch {fact.judged_by}'s list, taken for {minor}"
-    return Kernels(
-        architectures=fact.architectures, ptx=fact.ptx, told_by=f"{told}, from {fact.source}"
-    )
+    return Kernels(architectures=fact.architectures, ptx=fact.ptx, told_by=told)
 
 
 def _recorded(build: Build) -> tuple[Kernels, ...]:

@@ -247,6 +247,9 @@ def _hide(
     nvidia: Nvidia, variables: Mapping[str, str], identities: Mapping[int, Identity]
 ) -> tuple[Nvidia, tuple[str, ...]]:
     """Mark what CUDA_VISIBLE_DEVICES hides, and say which MIG devices there are."""
+    # Which is which of them is told only by a list of the same GPUs; a lost one takes no number.
+    agree = len(identities) == len(nvidia.gpus)
+    identities = dict(enumerate(identities.values())) if agree else {}
     value = variables.get(visibility.CUDA)
     visible = visibility.visible_to_cuda(value, len(nvidia.gpus), identities)
     gpus = tuple(

@@ -24,6 +24,8 @@ _BANNER_GPU = re.compile(
 _LIST_GPU = re.compile(r"GPU (\d{1,3}): .*?(?:\(UUID: (GPU-[^\s)]{1,80})\))?$", re.ASCII)
 _LIST_MIG = re.compile(r"\s+MIG (\S{1,40})\s+Device\s+\d{1,3}: \(UUID: (MIG-[^\s)]{1,120})\)")
 _VGPU = re.compile(r"-\d{1,3}[ABCQ](?:ME)?", re.ASCII)
+# What stands in a field that the driver cannot tell.
+_UNTOLD = re.compile(r"\[[\w /]{1,40}\]|N/A|ERR!", re.ASCII)
 _WINDOWS_DRIVER = re.compile(r"\d{1,3}\.\d{1,3}\.1(\d)\.(\d{1,4})", re.ASCII)
 # NVML_ERROR_LIB_RM_VERSION_MISMATCH and CUDA_ERROR_SYSTEM_DRIVER_MISMATCH
 _MISMATCHES = frozenset({("nvml_error", "18"), ("cuda_error", "803")})
@@ -88,9 +90,10 @@ def read_csv(text: str, *, with_capability: bool = True) -> tuple[ListedGpu, ...
             continue
         driver = _match(_DRIVER, fields[0])
         capability = _match(_CAPABILITY, fields[1]) if with_capability else None
-        # A field that the driver cannot tell is a word in brackets; an empty one is half a line.
-        if driver and fields[-1]:
-            name = read_name(fields[-1])
+        name = read_name(fields[-1])
+        # An empty field is half a line, and a line of which nothing is told a GPU that is lost.
+        is_listed = driver or (_UNTOLD.fullmatch(fields[0]) and (name or capability))
+        if is_listed and fields[-1]:
             found.append(ListedGpu(name=name, driver=driver, compute_cap=capability))
     return tuple(found)
 
@@ -98,7 +101,7 @@ def read_csv(text: str, *, with_capability: bool = True) -> tuple[ListedGpu, ...
 def read_name(text: str) -> str | None:
     """Tell a name from what stands in its place, such as ``[N/A]`` and ``ERR!``."""
     name = " ".join(text.split())
-    if not name or name.startswith("[") or "ERR!" in name or name == "N/A":
+    if not name or name.startswith("[") or "ERR!" in name or _UNTOLD.fullmatch(name):
         return None
     return name[:100]
 

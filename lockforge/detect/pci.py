@@ -29,6 +29,10 @@ _LSPCI = re.compile(
     re.ASCII,
 )
 _MARKETING_NAME = re.compile(r"\[([^\[\]]{1,200})\]$")
+# Drivers that hold a device back for a virtual machine: it is out of this host's reach.
+_GIVEN_AWAY = frozenset({"vfio-pci", "pci-stub", "xen-pciback"})
+# Windows' generic driver gives its own name, which begins so in every language, to the device.
+_GENERIC = "Microsoft "
 _PNP = re.compile(r"PCI\\VEN_([0-9A-F]{4})&DEV_([0-9A-F]{4})", re.ASCII | re.IGNORECASE)
 
 
@@ -39,8 +43,6 @@ class Device:
     vendor: str
     """Four lower-case digits, as is the next."""
     device: str
-    driver: str | None = None
-    """The kernel module bound to it."""
     name: str | None = None
     """The marketing name where the list has one."""
     driver_version: str | None = None
@@ -70,13 +72,9 @@ def _sysfs_devices(text: str) -> Iterator[Device]:
     for item in _ITEM.split(text)[1:]:
         found = dict(_ATTRIBUTE.findall(item))
         codes = [_code(found.get(key, "")) for key in ("class", "vendor", "device")]
-        if all(codes) and _is_graphics(codes[0], codes[1]):
-            driver = found.get("driver")
-            yield Device(
-                vendor=codes[1],
-                device=codes[2],
-                driver=None if driver in {"null", "~"} else driver,
-            )
+        is_own = found.get("driver") not in _GIVEN_AWAY
+        if is_own and all(codes) and _is_graphics(codes[0], codes[1]):
+            yield Device(vendor=codes[1], device=codes[2])
 
 
 def _code(text: str) -> str:
@@ -109,11 +107,12 @@ def read_cim(text: str) -> tuple[Device, ...]:
     for adapter in _read_json_objects(text):
         match = _PNP.match(str(adapter.get("PNPDeviceID", "")))
         if match:
+            name = _text(adapter.get("Name")) or ""
             found.append(
                 Device(
                     vendor=match[1].lower(),
                     device=match[2].lower(),
-                    name=_text(adapter.get("Name")),
+                    name=None if name.startswith(_GENERIC) else name or None,
                     driver_version=_text(adapter.get("DriverVersion")),
                 )
             )

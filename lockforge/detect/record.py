@@ -8,6 +8,7 @@ of Python all but ``version``, ``bits`` and ``arch``.
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any, get_args
 
@@ -51,10 +52,23 @@ def render_saved(facts: Facts) -> str:
     return text
 
 
+def _parse(text: str) -> Any:
+    """Read YAML or JSON, which escapes characters beyond 16 bits as YAML does not."""
+    if text.lstrip().startswith("{"):
+        try:
+            document = json.loads(text)
+            # One half of such an escape is no character, and could not be written again.
+            json.dumps(document, ensure_ascii=False).encode("utf-8")
+        except (ValueError, RecursionError):
+            return parse_yaml(text)
+        return document
+    return parse_yaml(text)
+
+
 def is_other_document(text: str) -> bool:
     """Whether *text* is a document that does not even begin to be a saved one."""
     try:
-        document = parse_yaml(text)
+        document = _parse(text)
     except NotYamlError:
         return False
     return isinstance(document, dict) and not {"version", "facts"} & document.keys()
@@ -63,7 +77,7 @@ def is_other_document(text: str) -> bool:
 def parse_saved(text: str, *, where: str) -> Facts:
     """Read a saved document, YAML or JSON; raises ConfigError with all of its faults."""
     try:
-        document = parse_yaml(text)
+        document = _parse(text)
     except NotYamlError as error:
         raise _error(where, where, f"not YAML: {error}") from error
     if not isinstance(document, dict):
@@ -81,13 +95,6 @@ def parse_saved(text: str, *, where: str) -> Facts:
     root.number("version", (FORMAT,))
     facts = root.table("facts", required=True)
     return _checked(facts, faults, where=where)
-
-
-def facts_from_data(data: Any, *, where: str) -> Facts:
-    """Read what `facts_to_data` wrote; raises ConfigError with all of its faults."""
-    faults: list[Fault] = []
-    root = Table(values={"facts": data}, at="", faults=faults)
-    return _checked(root.table("facts", required=True), faults, where=where)
 
 
 def _checked(table: Table | None, faults: list[Fault], *, where: str) -> Facts:

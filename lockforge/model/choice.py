@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 Status: TypeAlias = Literal["usable", "partial", "refused"]
 
+FALLBACK = "a fallback: "
+"""Begins the reason of a row for the CPU that is taken in place of one for a GPU."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Build:
@@ -48,6 +51,8 @@ class Verdict:
     """``partial``: it has kernels for some of the GPUs that are visible, and not for all."""
     reason: str
     """One sentence, without a full stop at its end."""
+    sources: tuple[str, ...] = ()
+    """The catalogue's keys of where what *reason* says of the build is from."""
     forced: bool = False
     """Whether the user takes it although it is not usable."""
     forcible: bool = False

@@ -128,6 +128,9 @@ class Intel:
     """Intel's display devices, in the order of the bus."""
 
     gpus: tuple[IntelGpu, ...]
+    device_node: bool | None = None
+    """Whether ``/dev/dri`` is there, without which no program reaches them; None where that was not
+    told or is no matter, as on Windows and WSL2."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 # The banner of nvidia-smi has no more before its list of processes.
 _LINES = 24
 _COLUMNS = 160
+_OUTCOMES = {"said": "answered", "absent": "not there", "timeout": "no answer in time"}
 
 
 def render_explanation(asked: Sequence[Asked]) -> str:
@@ -80,7 +81,9 @@ def _question(question: Question) -> str:
 
 
 def _outcome(answer: Answer) -> str:
-    parts: list[str] = [answer.outcome]
+    parts: list[str] = [_OUTCOMES.get(answer.outcome, answer.outcome)]
+    if answer.outcome == "said" and not answer.text:
+        parts.append("no text")
     if answer.status is not None:
         ended = f"signal {-answer.status}" if answer.status < 0 else f"exit status {answer.status}"
         parts.append(ended)

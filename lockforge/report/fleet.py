@@ -21,7 +21,7 @@ _MARKUP = re.compile(r"[\\|<*`\[]")
 
 
 def render_fleet(fleet: Fleet) -> str:
-    """Write a line for each host, then the rows to add, the unused and the cheapest ones."""
+    """Write a line for each host, then what else to lock, the unused rows and the cheapest ones."""
     lines = [_summary(fleet)]
     if fleet.hosts:
         cells = [[plan.host, plan.row or "-", _reason(plan)] for plan in fleet.hosts]
@@ -82,15 +82,18 @@ def _reason(plan: HostPlan) -> str:
 
 def _lists(fleet: Fleet) -> list[tuple[str, list[str]]]:
     """Give what is to be said beside the hosts, leaving out what is empty."""
-    to_add: dict[str, list[str]] = {}
+    to_lock: dict[str, list[str]] = {}
     hopeless = []
     for plan in fleet.unserved:
         if plan.would_serve is None:
             hopeless.append(plan.host)
         else:
-            to_add.setdefault(plan.would_serve, []).append(plan.host)
+            to_lock.setdefault(plan.would_serve, []).append(plan.host)
     lists = (
-        ("rows to add", [f"{label} for {', '.join(hosts)}" for label, hosts in to_add.items()]),
+        (
+            "to lock for the hosts that are not served",
+            [f"{label} for {', '.join(hosts)}" for label, hosts in to_lock.items()],
+        ),
         ("no accelerator serves", _joined(hopeless)),
         ("rows that no host gets", _joined(fleet.unused_rows)),
         ("cheapest rows for the hosts served", _joined(fleet.cheapest)),

@@ -22,7 +22,11 @@ if TYPE_CHECKING:
     )
 
 _SYSTEMS = {"linux": "Linux", "windows": "Windows", "macos": "macOS"}
-_SOURCES = {"sys_module": "/sys/module/nvidia/version", "proc": "/proc/driver/nvidia/version"}
+_SOURCES = {
+    "sys_module": "from /sys/module/nvidia/version",
+    "proc": "from /proc/driver/nvidia/version",
+    "stated": "stated",
+}
 _STATES: dict[NvidiaState, str] = {
     "driver_library_mismatch": "its libraries are of another version",
     "driver_visible_no_device_nodes": "no device nodes here",
@@ -87,8 +91,8 @@ def _driver(nvidia: Nvidia) -> str:
         unknown = nvidia.state == "ok" or nvidia.cuda_umd_version is not None
         parts = ["NVIDIA, of unknown version" if unknown else "no NVIDIA driver found"]
     else:
-        source = _SOURCES.get(nvidia.driver_source, nvidia.driver_source)
-        parts = [f"NVIDIA {version} (by {source})"]
+        source = _SOURCES.get(nvidia.driver_source, f"from {nvidia.driver_source}")
+        parts = [f"NVIDIA {version} ({source})"]
     if nvidia.cuda_umd_version is not None:
         parts.append(f"CUDA up to {nvidia.cuda_umd_version}")
     if nvidia.user_library_version is not None:
@@ -119,7 +123,7 @@ def _each_gpu(facts: Facts) -> Iterator[str]:
 def _nvidia_gpu(gpu: NvidiaGpu) -> str:
     capability = gpu.compute_cap or "capability unknown"
     if gpu.compute_cap_source is not None:
-        capability += f" by {gpu.compute_cap_source}"
+        capability += f" from {gpu.compute_cap_source}"
     text = f"{_of_vendor('NVIDIA', gpu.name)} ({capability})"
     if gpu.vgpu:
         text += ", vGPU"

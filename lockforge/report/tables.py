@@ -1,4 +1,4 @@
-"""Tables and lists as plain text, within a width that every terminal and mail has."""
+"""Tables and lists as plain text, within one width whatever it is written to."""
 
 from __future__ import annotations
 

@@ -100,8 +100,10 @@ class TestLF019:
         data = judge("two-rtx-4090")
 
         assert data["best_row"] == "cu128"
-        assert "580" in reason_of(data, "cu130")
-        assert "572.60" in reason_of(data, "cu130")
+        assert reason_of(data, "cu130") == (
+            "cu130 needs driver 580 or newer on Windows; this machine has 572.60 "
+            "(2 x NVIDIA GeForce RTX 4090 (8.9))"
+        )
 
 
 class TestLF020:
@@ -322,6 +324,19 @@ class TestLF025:
 
         assert time.monotonic() - start < BOUND
 
+    def test_a_tool_that_hangs_is_followed_by_the_next_source(self, judge: Judge) -> None:
+        texts = {
+            "nvidia-smi": _HUNG,
+            "nvidia-libraries": "nvml_driver=580.95.05\ngpu=NVIDIA L4, 8.9\n",
+        }
+
+        data = judge(changed("l4-split-by-vgpu", texts, without=["proc", "nvidia-smi-banner"]))
+
+        nvidia = data["facts"]["nvidia"]
+        assert (nvidia["state"], nvidia["kernel_driver_version"]) == ("ok", "580.95.05")
+        assert nvidia["driver_source"] == "nvml"
+        assert data["best_row"] == "cu132"
+
     @pytest.mark.parametrize("value", ["", "-1", "0", "1,0", "GPU-12", "MIG-1/2/3", "x", "99"])
     def test_the_hardware_is_the_same_whatever_is_hidden(self, judge: Judge, value: str) -> None:
         whole = judge("eight-h200")["facts"]
@@ -334,13 +349,35 @@ class TestLF025:
                 gpu.pop("visible")
         assert hidden == whole
 
-    @pytest.mark.parametrize("name", sorted(MACHINES))
-    def test_the_row_for_the_cpu_says_why_it_is_chosen(self, judge: Judge, name: str) -> None:
+    @pytest.mark.parametrize(
+        ("name", "why"),
+        [
+            ("container-for-the-cpu", "no GPU was found"),
+            ("all-hidden-by-an-empty-variable", "CUDA_VISIBLE_DEVICES hides NVIDIA H100 80GB HBM3"),
+            ("login-node-without-devices", "they find no device"),
+            ("container-that-sees-the-hosts-kernel", "no device nodes"),
+            ("rx-5700-xt", "not for gfx1010"),
+        ],
+    )
+    def test_the_row_for_the_cpu_says_why_it_is_chosen(
+        self, judge: Judge, name: str, why: str
+    ) -> None:
         """That no GPU was found, or what keeps those there are from being used."""
         data = judge(name)
 
-        if data["best_row"] == "cpu":
-            assert len(reason_of(data, "cpu")) > len("no GPU")
+        assert data["best_row"] == "cpu"
+        assert why in reason_of(data, "cpu")
+        assert reason_of(data, "cpu").startswith("a fallback: ") is (
+            name != "container-for-the-cpu"
+        )
+
+    @pytest.mark.parametrize("name", sorted(MACHINES))
+    def test_the_row_for_the_cpu_is_never_just_taken(self, judge: Judge, name: str) -> None:
+        """But for a Mac, which has one build for all it is."""
+        data = judge(name)
+
+        if data["best_row"] == "cpu" and data["facts"]["os"] != "macos":
+            assert reason_of(data, "cpu") != "it runs on the CPU of every host of this platform"
 
 
 _DISPLAY = "- {{class: '{}', vendor: '0x8086', device: '{}', driver: {}}}\n"

@@ -9,7 +9,11 @@ from typing import Any, TypeAlias
 
 import pytest
 import yaml
+from packaging.version import Version
 
+from lockforge.catalog import load_catalog
+from lockforge.detect.builds import catalog_builds
+from lockforge.model.platforms import PLATFORMS
 from tests.support.command import Ended, lockforge
 from tests.support.machines import ENTRIES, LABELS, Machine, missing_from, read_machines
 
@@ -111,7 +115,7 @@ def given(request: pytest.FixtureRequest, shared: Path) -> Path:
 
 
 def test_given_machines_are_judged_as_expected(given: Path) -> None:
-    """By facts, usable rows, best row and all warnings that are asked for."""
+    """By facts, usable rows, best row and the warnings, these and no others."""
     expected = yaml.safe_load((given / "expected.yaml").read_text("utf-8"))
 
     data = judged(given)
@@ -119,5 +123,27 @@ def test_given_machines_are_judged_as_expected(given: Path) -> None:
     assert missing_from(expected["facts"], data["facts"]) == []
     assert data["usable_rows"] == expected["usable_rows"]
     assert data["best_row"] == expected["best_row"]
-    codes = [one["code"] for one in data["warnings"]]
-    assert [code for code in expected["must_warn"] if code not in codes] == []
+    assert sorted(one["code"] for one in data["warnings"]) == sorted(expected["must_warn"])
+
+
+def test_the_given_rules_are_those_of_the_catalogue(shared: Path) -> None:
+    """Floors and architectures of the given policy hold at its reference versions of torch."""
+    policy = yaml.safe_load((shared / "hosts" / "POLICY.yaml").read_text("utf-8"))
+    catalog = load_catalog()
+    for machine, name in (("x86_64", "linux"), ("aarch64", "linux-aarch64"), ("x86_64", "win")):
+        floors = policy["driver_floor"]["windows" if name == "win" else "linux"]
+        for build in catalog_builds(catalog, PLATFORMS[name], LABELS):
+            label = build.accelerator.label
+            assert build.torch is not None
+            assert str(build.torch) == policy["reference_torch"][label]
+            lists = policy["cuda_arch"][machine] if "cu" in label else policy["rocm_arch"]
+            if name not in {one.name for one in catalog.platforms_of(build.accelerator)}:
+                continue
+            if label in lists:
+                known = catalog.gpu_architectures(build.accelerator, build.torch, build.platform)
+                assert known is not None
+                assert (label, list(known.architectures)) == (label, lists[label])
+            if label in floors:
+                floor = catalog.driver_floor(build.accelerator, build.platform)
+                assert floor is not None
+                assert (label, Version(floor)) == (label, Version(floors[label]))

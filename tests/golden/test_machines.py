@@ -81,8 +81,15 @@ def test_eight_h100(compare: Compare) -> None:
         make_verdict("linux-rocm7.2", "refused", "it is for AMD GPUs, and this host has none"),
         make_verdict("linux-cpu", "usable", "it needs no GPU"),
         *(
-            make_verdict(row, "refused", "it is for another platform than linux")
-            for row in ("linux-aarch64-cu130", "win-cu130", "win-cpu", "mac-cpu")
+            make_verdict(
+                row, "refused", f"this row is for {on}, and this host is linux", forcible=False
+            )
+            for row, on in (
+                ("linux-aarch64-cu130", "linux-aarch64"),
+                ("win-cu130", "win"),
+                ("win-cpu", "win"),
+                ("mac-cpu", "mac"),
+            )
         ),
     )
 

@@ -303,6 +303,12 @@ class TestWhatIsKept:
         fake_smi(SPLIT)
         monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "MIG-3b1f6a2c-94d7-5e80-8c3a-2f7d1e9b4a65")
 
+    def test_the_directory_of_saved_facts_is_made(self, tmp_path: Path) -> None:
+        ended = lockforge("detect", "--save", tmp_path / "hosts" / "one.yaml")
+
+        assert ended.status == 0
+        assert lockforge("detect", "--facts", tmp_path / "hosts" / "one.yaml").status == 0
+
     def test_saved_facts_have_nothing_private(self, tmp_path: Path) -> None:
         saved = tmp_path / "saved.yaml"
 
@@ -521,6 +527,24 @@ class TestBesideALock:
     def test_without_a_lock_that_is_no_failure(self, capture: Capture) -> None:
         assert lockforge("detect", "--facts", capture("alpine")).status == 0
 
+    def test_the_row_for_a_gpu_that_is_idle_is_named(self, capture: Capture, lock: Path) -> None:
+        """The CPU serves, and what to lock for the GPU is told."""
+        folder = capture("arc-b580-beside-uhd-770")
+
+        data = read("--facts", folder, "--lock", lock)
+        text = lockforge("detect", "--facts", folder, "--lock", lock).out
+
+        assert data["best_row"] == "linux-cpu"
+        assert data["would_serve"] == "linux-xpu"
+        assert "linux-xpu would: add it to the matrix" in text
+
+    def test_what_is_no_accelerator_is_an_error(self) -> None:
+        ended = lockforge("detect", "--accelerators", "cu130,cuda")
+
+        assert ended.status == 2
+        assert "--accelerators" in ended.err
+        assert "'cuda'" in ended.err
+
     def test_a_row_that_is_asked_for_and_usable(self, capture: Capture, lock: Path) -> None:
         folder = capture("four-a100-ubuntu-20.04")
 
@@ -694,3 +718,21 @@ class TestAFleet:
 
         assert ended.status == 2
         assert os.fspath(tmp_path / "empty") in ended.err
+
+
+def test_the_row_of_this_host_with_what_installs_it(lock: Path, tmp_path: Path) -> None:
+    """Beside a lock the command to go on with names the row's extra, for this machine alone."""
+    python = tmp_path / "python"
+    said = "machine=x86_64 sys_platform=linux sysconfig_platform=linux-x86_64 bits=64"
+    said += " version=3.12.11 implementation=CPython"
+    python.write_text(f"#!/bin/sh\nprintf '%s\\n' {said} 'libc=glibc 2.39'\n", "utf-8")
+    python.chmod(0o755)
+
+    here = lockforge("detect", "--lock", lock, "--python", python, "--row", "linux-cpu")
+    lockforge("detect", "--python", python, "--save", tmp_path / "saved.yaml")
+    facts = ("--facts", tmp_path / "saved.yaml")
+    elsewhere = lockforge("detect", "--lock", lock, *facts, "--row", "linux-cpu")
+
+    assert f"pip install -r '{lock}[cpu]'" in here.out
+    assert "linux-cpu is taken" in elsewhere.out
+    assert "pip install" not in elsewhere.out

@@ -28,6 +28,16 @@ def test_processors_are_no_gpus() -> None:
     assert (gpu.gfx, gpu.pci_id) == ("gfx1100", "1002:744c")
 
 
+def test_nodes_in_a_list() -> None:
+    """Captured texts may have the same properties as a list, a node an item."""
+    (gpu,) = read_topology(
+        "- {node: 0, gfx_target_version: 0}\n"
+        "- {node: 1, gfx_target_version: 110000, vendor_id: 4098, device_id: 29772}\n"
+    )
+
+    assert (gpu.gfx, gpu.pci_id) == ("gfx1100", "1002:744c")
+
+
 @pytest.mark.parametrize(
     ("text", "gfx"),
     [

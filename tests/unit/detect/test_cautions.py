@@ -20,6 +20,8 @@ from tests.support.hosts import amd, linux, mac, nvidia, python, windows
 
 CATALOG = load_catalog()
 LABELS = ("cu132", "cu130", "cu128", "cu126", "cu118", "rocm7.2", "xpu", "cpu")
+_ARC = IntelGpu(pci_id="8086:e20b", family="Arc B580", xpu_supported=True)
+_UHD = IntelGpu(pci_id="8086:3e9b", family="UHD 630", xpu_supported=False)
 
 
 def codes(facts: Facts, *labels: str) -> list[str]:
@@ -163,6 +165,35 @@ def test_a_row_can_be_forced_where_there_are_traces_of_a_gpu(state: str, code: s
     choice = choose(facts, [row("cu130", pythons=((3, 13),)), row("cu126")], CATALOG)
     assert "--force-row linux-cu126 " in cautions_of(facts, choice, CATALOG)[-1].text
     assert codes(facts, "cpu") == [code]
+
+
+@pytest.mark.parametrize(
+    ("facts", "name"),
+    [
+        (linux(nvidia=nvidia("550.1", state="driver_visible_no_device_nodes")), "cu128"),
+        (linux(nvidia=nvidia(None, state="no_devices")), "cu132"),
+        (linux(nvidia=nvidia("400.1", state="driver_visible_no_device_nodes")), None),
+        (linux(amd=amd("gfx950", device_node=False)), "rocm7.2"),
+        (linux(amd=amd("gfx1031", device_node=False)), None),
+        (linux(intel=Intel(gpus=(_ARC,), device_node=False)), "xpu"),
+        (linux(intel=Intel(gpus=(_UHD,), device_node=False)), None),
+    ],
+)
+def test_no_row_is_to_be_forced_against_what_is_known(facts: Facts, name: str | None) -> None:
+    """The one named suits the driver and has kernels for a GPU, as far as these are known."""
+    choice = choose(facts, catalog_builds(CATALOG, platform_of(facts), LABELS), CATALOG)
+    texts = [one.text for one in cautions_of(facts, choice, CATALOG) if "--force-row" in one.text]
+    assert [f"--force-row {name} " in text for text in texts] == ([True] if name else [])
+
+
+def test_a_container_without_gpus_is_to_be_started_with_them() -> None:
+    """Inside of it no variable helps."""
+    found = nvidia("580.1", state="driver_visible_no_device_nodes")
+    facts = linux(nvidia=found, hidden_by=("NVIDIA_VISIBLE_DEVICES",))
+    choice = choose(facts, catalog_builds(CATALOG, platform_of(facts), LABELS), CATALOG)
+    (text,) = [one.text for one in cautions_of(facts, choice, CATALOG) if "hidden" in one.code]
+    assert "unset" not in text
+    assert "--gpus all" in text
 
 
 def test_hidden_gpus() -> None:

@@ -182,6 +182,14 @@ def test_hidden_gpus() -> None:
     assert choice.verdicts[0].reason == "CUDA_VISIBLE_DEVICES hides H100 (9.0)"
     assert choice.best is not None
     assert choice.best.reason == "a fallback: CUDA_VISIBLE_DEVICES hides H100 (9.0)"
+    gpus = tuple(replace(one, visible=False) for one in amd("gfx1100").gpus)
+    both = replace(
+        facts,
+        amd=replace(amd(), gpus=gpus),
+        hidden_by=("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"),
+    )
+    assert verdict(both, row("cu130")).reason == "CUDA_VISIBLE_DEVICES hides H100 (9.0)"
+    assert verdict(both, row("rocm7.2")).reason == "HIP_VISIBLE_DEVICES hides gfx1100"
 
 
 def test_after_a_reboot() -> None:
@@ -274,7 +282,7 @@ def test_a_torch_newer_than_the_catalogue() -> None:
     """It is judged by the newest that is known, and that is said."""
     found = verdict(linux(nvidia=nvidia("580.1", "8.6")), row("cu130", torch=Version("2.99.0")))
     assert found.status == "usable"
-    assert "'s list, taken for 2.99, from " in found.reason
+    assert "'s list, taken for 2.99)" in found.reason
 
 
 def test_an_accelerator_newer_than_the_catalogue() -> None:
@@ -296,7 +304,7 @@ def test_a_jetson_before_thor_runs_no_wheel() -> None:
     """Orin is refused by what it is, and Thor judged as any other."""
     orin = linux("aarch64", tegra="NVIDIA Jetson AGX Orin", nvidia=nvidia("540.4.0", "8.7"))
     assert verdict(orin, row("cu126", "linux-aarch64")).reason == (
-        "GPU of 8.7 (8.7) is a Jetson older than Thor, "
+        "this host is a Jetson older than Thor (GPU of 8.7 (8.7)), "
         "for which there are only the builds of NVIDIA's JetPack"
     )
     in_container = replace(orin, tegra=None)
@@ -327,8 +335,9 @@ def test_rocm_needs_one_gpu_that_is_listed() -> None:
     found = verdict(linux(amd=amd("gfx1100", "gfx1036")), row("rocm7.2"))
     assert (found.status, found.reason) == (
         "usable",
-        "rocm7.2 has kernels for gfx1100 (from uv), not for gfx1036",
+        "rocm7.2 has kernels for gfx1100, not for gfx1036",
     )
+    assert found.sources == ("uv",)
     assert verdict(linux(), row("rocm7.2")).reason == "no AMD GPU was found"
     unreached = linux(amd=amd("gfx1100", device_node=False))
     assert verdict(unreached, row("rocm7.2")).status == "refused"
@@ -347,6 +356,31 @@ def test_xpu_needs_a_supported_family() -> None:
     choice = judged(linux(intel=Intel(gpus=(old,))))
     assert choice.best is not None
     assert choice.best.reason == "no build serves UHD 630 (8086:3e9b)"
+
+
+def test_xpu_needs_a_device_node() -> None:
+    """A container sees the bus of its machine, and reaches nothing on it."""
+    new = IntelGpu(pci_id="8086:e20b", family="Arc B580", xpu_supported=True)
+    choice = judged(linux(intel=Intel(gpus=(new,), device_node=False)))
+    assert choice.best is not None
+    assert choice.best.reason == (
+        "a fallback: there is no /dev/dri, by which alone XPU reaches Arc B580 (8086:e20b)"
+    )
+
+
+def test_what_is_not_known_of_a_gpu_is_not_denied() -> None:
+    """A row without known code for a GPU is refused, as one that may have it or not."""
+    unknown = NvidiaGpu(name="GPU", compute_cap=None)
+    found = nvidia("580.95.05", "6.1")
+    reason = verdict(linux(nvidia=replace(found, gpus=(*found.gpus, unknown))), row("cu130")).reason
+    assert (
+        "not for GPU of 6.1 (6.1), and whether for GPU (unknown capability) is not known" in reason
+    )
+    radeon = amd(None)
+    assert (
+        "and whether for AMD GPU (1002:164e) is not known"
+        in verdict(linux(amd=radeon), row("rocm7.2")).reason
+    )
 
 
 def test_a_lock_without_a_row_for_the_gpu() -> None:

@@ -41,6 +41,9 @@ def test_ldd_tells_the_library(ldd: str, family: str, version: str) -> None:
         ('ID=debian\nVERSION_ID="12"\n', "glibc", "2.36"),
         ("ID=alpine\nVERSION_ID=3.21.0\n", "musl", "1.2"),
         ("ID=alpine\nVERSION_ID=3.12.1\n", "musl", "1.1"),
+        ('ID=nixos\nVERSION_ID="25.05"\n', "glibc", "2.40"),
+        ('ID=opensuse-tumbleweed\nVERSION_ID="20251120"\n', "glibc", "2.43"),
+        ("ID=debian\nVERSION_CODENAME=forky\n", "glibc", "2.42"),
     ],
 )
 def test_the_distribution_tells_the_library(release: str, family: str, version: str) -> None:

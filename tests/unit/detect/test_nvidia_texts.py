@@ -79,6 +79,9 @@ def test_fields_the_driver_cannot_tell(word: str) -> None:
     assert texts.read_csv(f"580.95.05, {word}, {word}\n") == (
         ListedGpu(name=None, driver="580.95.05", compute_cap=None),
     )
+    assert texts.read_csv(f"{word}, 8.9, NVIDIA L4\n") == (
+        ListedGpu(name="NVIDIA L4", driver=None, compute_cap="8.9"),
+    )
 
 
 @pytest.mark.parametrize(

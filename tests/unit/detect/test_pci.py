@@ -20,7 +20,7 @@ from lockforge.detect.pci import Device, read_cim, read_lspci, read_sysfs
 )
 def test_sysfs_in_either_style(text: str) -> None:
     """Only display devices are taken, however the list is written."""
-    assert read_sysfs(text) == (Device(vendor="8086", device="a780", driver="i915"),)
+    assert read_sysfs(text) == (Device(vendor="8086", device="a780"),)
 
 
 @pytest.mark.parametrize("code", ["0x030000", "0x030200", "0x038000"])
@@ -29,6 +29,30 @@ def test_every_display_class(code: str) -> None:
     text = f"- {{class: '{code}', vendor: '0x8086', device: '0x0bd5'}}\n"
 
     assert read_sysfs(text) == (Device(vendor="8086", device="0bd5"),)
+
+
+@pytest.mark.parametrize("driver", ["vfio-pci", "pci-stub"])
+def test_what_is_given_to_a_virtual_machine_is_not_there(driver: str) -> None:
+    """A driver that holds a device back takes it from the host; the others stay."""
+    text = (
+        "- {class: '0x030000', vendor: '0x8086', device: '0x4680', driver: i915}\n"
+        f"- {{class: '0x030000', vendor: '0x8086', device: '0xe20b', driver: {driver}}}\n"
+    )
+
+    assert read_sysfs(text) == (Device(vendor="8086", device="4680"),)
+
+
+def test_the_generic_driver_of_windows_names_no_device() -> None:
+    """Its own name stands where that of the GPU would."""
+    text = json.dumps(
+        {
+            "Name": "Microsoft Basic Display Adapter",
+            "DriverVersion": "10.0.26100.1",
+            "PNPDeviceID": r"PCI\VEN_10DE&DEV_2684&SUBSYS_00000000&REV_A1\0",
+        }
+    )
+
+    assert read_cim(text) == (Device(vendor="10de", device="2684", driver_version="10.0.26100.1"),)
 
 
 def test_instincts_are_accelerators_on_the_bus() -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from lockforge.catalog import Source
 from lockforge.model.choice import Choice, Wanted
 from lockforge.model.machine import (
     Amd,
@@ -32,6 +35,11 @@ CPU = make_verdict("linux-cpu", "usable", "it needs no GPU")
 CUDA = make_verdict("linux-cu130", "usable", "it has kernels for sm_90")
 ROCM = make_verdict("linux-rocm7.2", "refused", "this host has no AMD GPU")
 
+SOURCES = {
+    "uv": Source(title="the tables of uv", url="https://example.com/uv"),
+    "list": Source(title="a list as printed", url=None),
+}
+
 
 def rendered(facts: Facts, choice: Choice | None = None) -> list[str]:
     return render_detection(facts, choice or make_choice(CPU), []).splitlines()
@@ -50,8 +58,10 @@ def labelled(facts: Facts, label: str) -> list[str]:
     return found
 
 
-def advice(facts: Facts, choice: Choice, **others: str) -> str:
-    text = render_detection(facts, choice, [], **others)
+def advice(
+    facts: Facts, choice: Choice, *, command: str | None = None, would_serve: str | None = None
+) -> str:
+    text = render_detection(facts, choice, [], command=command, would_serve=would_serve)
     return " ".join(text.rpartition("\n\n")[2].split())
 
 
@@ -89,7 +99,7 @@ def test_gpus_of_every_vendor() -> None:
 
     assert labelled(facts, "GPUs") == [
         "2 x NVIDIA H100 80GB HBM3 (9.0)",
-        "NVIDIA Tesla T4 (7.5 by PCI id table)",
+        "NVIDIA Tesla T4 (7.5 from PCI id table)",
         "NVIDIA H100 80GB HBM3 (9.0), MIG 7 x 1g.10gb",
         "NVIDIA L4-12Q (8.9), vGPU, not visible",
         "NVIDIA GPU (capability unknown)",
@@ -121,25 +131,29 @@ def test_mac(chip: str | None, usable: bool, expected: str) -> None:  # noqa: FB
 @pytest.mark.parametrize(
     ("driver", "state", "others", "expected"),
     [
-        ("580.95.05", "ok", {}, "NVIDIA 580.95.05 (by /sys/module/nvidia/version)"),
+        ("580.95.05", "ok", {}, "NVIDIA 580.95.05 (from /sys/module/nvidia/version)"),
         (
             "610.43.02",
             "ok",
             {"driver_source": "nvidia-smi", "cuda_umd_version": "13.3"},
-            "NVIDIA 610.43.02 (by nvidia-smi), CUDA up to 13.3",
+            "NVIDIA 610.43.02 (from nvidia-smi), CUDA up to 13.3",
         ),
         (
             "550.127.05",
             "driver_library_mismatch",
             {"driver_source": "proc", "user_library_version": "550.144"},
-            "NVIDIA 550.127.05 (by /proc/driver/nvidia/version), its libraries are 550.144",
+            "NVIDIA 550.127.05 (from /proc/driver/nvidia/version), its libraries are 550.144",
         ),
         (
             "550.54",
             "driver_library_mismatch",
             {"driver_source": "proc"},
-            "NVIDIA 550.54 (by /proc/driver/nvidia/version), its libraries are of another version",
+            (
+                "NVIDIA 550.54 (from /proc/driver/nvidia/version), its libraries are of another "
+                "version"
+            ),
         ),
+        ("580.95.05", "ok", {"driver_source": "stated"}, "NVIDIA 580.95.05 (stated)"),
         (None, "no_devices", {}, "no NVIDIA driver found, nvidia-smi finds no device"),
         (
             None,
@@ -241,14 +255,13 @@ def test_long_texts_keep_within_the_width() -> None:
         make_facts(nvidia=make_nvidia("580.95.05", gpu)),
         choice,
         [Caution(code="some_code", text=words)],
-        command="pip install " + words,
     )
 
     assert max(map(len, text.splitlines())) <= 100
 
 
 def test_rows_with_the_best_marked() -> None:
-    """The row that would be installed is marked, and others keep their order."""
+    """The row to take is marked, and others keep their order."""
     partial = make_verdict("linux-cu126", "partial", "it has kernels for 1 of 2 GPUs")
 
     lines = rendered(make_facts(), make_choice(partial, CUDA, ROCM, CPU))
@@ -265,8 +278,14 @@ def test_rows_with_the_best_marked() -> None:
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("linux-cu130", "linux-cu130 would be installed. Go on with: pip install x"),
-        ("cu130", "cu130 is chosen. Lock it with: lockforge lock --matrix linux-cu130"),
+        ("linux-cu130", "linux-cu130 is the row for this host. Go on with: pip install x"),
+        (
+            "cu130",
+            (
+                "cu130 is the accelerator for this host. Lock it with: "
+                "lockforge lock --matrix linux-cu130"
+            ),
+        ),
     ],
 )
 def test_how_to_go_on(name: str, expected: str) -> None:
@@ -300,7 +319,7 @@ def test_how_to_go_on(name: str, expected: str) -> None:
 def test_fallback_to_the_cpu(changes: dict[str, object], why: str) -> None:
     """The CPU's row is announced as a fallback where there is a GPU that it leaves idle."""
     assert advice(make_facts(**changes), make_choice(CPU)) == (
-        f"linux-cpu would be installed as a fallback: {why}."
+        f"linux-cpu is the row for this host as a fallback: {why}."
     )
 
 
@@ -309,7 +328,7 @@ def test_no_fallback() -> None:
     graphics = IntelGpu(pci_id="8086:3e9b", family="UHD 630", xpu_supported=False)
 
     for facts in (make_facts(), make_facts(intel=Intel(gpus=(graphics,)))):
-        assert advice(facts, make_choice(CPU)) == "linux-cpu would be installed."
+        assert advice(facts, make_choice(CPU)) == "linux-cpu is the row for this host."
 
 
 def test_row_that_was_asked_for() -> None:
@@ -322,8 +341,8 @@ def test_row_that_was_asked_for() -> None:
         verdicts=verdicts, best=CPU, wanted=Wanted(by="UV_TORCH_BACKEND", accelerator="cpu")
     )
 
-    assert advice(facts, by_row) == "linux-cpu would be installed, as --row asks."
-    assert advice(facts, by_label) == "linux-cpu would be installed, as UV_TORCH_BACKEND asks."
+    assert advice(facts, by_row) == "linux-cpu is taken, as --row asks."
+    assert advice(facts, by_label) == "linux-cpu is taken, as UV_TORCH_BACKEND asks."
 
 
 def test_row_that_was_forced() -> None:
@@ -335,7 +354,17 @@ def test_row_that_was_forced() -> None:
 
     assert "*  linux-rocm7.2  refused, forced  this host has no AMD GPU" in lines
     assert lines[-1] == (
-        "linux-rocm7.2 would be installed, forced by --force-row: it does not serve this host."
+        "linux-rocm7.2 is taken, forced by --force-row: it does not serve this host."
+    )
+
+
+def test_row_that_was_forced_for_some_gpus() -> None:
+    """A row with kernels for some of the GPUs is not said to serve none."""
+    forced = make_verdict("linux-cu126", "partial", "it has kernels for 1 of 2", forced=True)
+    wanted = Wanted(by="--force-row", row="linux-cu126", force=True)
+
+    assert advice(make_facts(), Choice(verdicts=(forced, CPU), best=forced, wanted=wanted)) == (
+        "linux-cu126 is taken, forced by --force-row: it does not serve all GPUs of this host."
     )
 
 
@@ -345,11 +374,11 @@ def test_row_that_was_asked_for_and_does_not_serve() -> None:
 
     assert advice(make_facts(), Choice(verdicts=(CUDA, ROCM, CPU), best=None, wanted=wanted)) == (
         "linux-rocm7.2, which --row asks for, does not serve this host. linux-cu130, linux-cpu do. "
-        "To take it all the same: --force-row linux-rocm7.2"
+        "To take linux-rocm7.2 all the same: --force-row linux-rocm7.2"
     )
     assert advice(make_facts(), Choice(verdicts=(ROCM,), best=None, wanted=wanted)) == (
-        "linux-rocm7.2, which --row asks for, does not serve this host. To take it all the same: "
-        "--force-row linux-rocm7.2"
+        "linux-rocm7.2, which --row asks for, does not serve this host. To take linux-rocm7.2 "
+        "all the same: --force-row linux-rocm7.2"
     )
 
 
@@ -359,28 +388,139 @@ def test_what_to_do_where_nothing_serves() -> None:
     partial = make_verdict("linux-cu126", "partial", "it has kernels for 1 of 2 GPUs")
 
     assert advice(facts, make_choice(partial, ROCM)) == (
-        "No row serves all GPUs of this host. Hide those that linux-cu126 does not serve, or take "
-        "it all the same: --force-row linux-cu126"
-    )
-    assert advice(facts, make_choice(ROCM), would_serve="cu126") == (
-        "No row of the lock serves this host. Add one for cu126 to the matrix, and lock anew."
+        "No row of the lock serves all GPUs of this host. Hide those that linux-cu126 does not "
+        "serve. To take linux-cu126 all the same: --force-row linux-cu126"
     )
     assert advice(facts, make_choice(ROCM)) == (
         "No row of the lock serves this host. What it would need is said above."
     )
     assert advice(facts, make_choice(make_verdict("cpu", "refused", "no wheels for musl"))) == (
-        "No row serves this host. What it would need is said above."
+        "No accelerator serves this host. What it would need is said above."
     )
     assert advice(facts, make_choice()).startswith("No row of the lock serves this host")
 
 
+def test_row_that_would_serve() -> None:
+    """A row to add is named, and one that the lock has is not told to be added."""
+    facts = make_facts(nvidia=make_nvidia("580.95.05", H100))
+    anew = "linux-rocm7.2 would at its newest torch and default floor: lock it anew for these."
+
+    assert advice(facts, make_choice(ROCM), would_serve="linux-cu126") == (
+        "No row of the lock serves this host. linux-cu126 would: add it to the matrix, and lock "
+        "anew."
+    )
+    assert advice(facts, make_choice(ROCM), would_serve="linux-rocm7.2") == (
+        f"No row of the lock serves this host. {anew}"
+    )
+    assert advice(facts, make_choice(CPU, ROCM), would_serve="linux-rocm7.2") == (
+        "linux-cpu is the row for this host as a fallback: no row of the lock serves the GPUs of "
+        f"this host. {anew}"
+    )
+
+
+def test_no_row_is_for_the_python() -> None:
+    """Where the lock has the platform and not the Python, no other row is told to be added."""
+    python = Interpreter(
+        version="3.11.9",
+        implementation="CPython",
+        bits=64,
+        machine="x86_64",
+        platform="linux-x86_64",
+    )
+    facts = make_facts(python=python)
+    foreign = make_verdict("mac-cpu", "refused", "it is for mac", forcible=False)
+
+    assert advice(facts, make_choice(ROCM, foreign), would_serve="linux-cpu") == (
+        "No row of the lock serves this host. Its rows for this platform have no files for Python "
+        "3.11: take a Python that they have files for (--python), or lock for this one too."
+    )
+    assert advice(facts, make_choice(foreign), would_serve="linux-cpu") == (
+        "No row of the lock serves this host. linux-cpu would: add it to the matrix, and lock anew."
+    )
+
+
+def test_fallback_without_a_gpu_in_reach() -> None:
+    """A fallback that the reason tells of is announced, though no GPU is seen."""
+    reason = "a fallback: there are no device nodes"
+    cpu = make_verdict("linux-cpu", "usable", reason)
+
+    assert advice(make_facts(), make_choice(cpu)) == (
+        "linux-cpu is the row for this host as a fallback: no GPU of this host is reached."
+    )
+
+
+def test_reason_of_a_fallback_is_told_once() -> None:
+    """The CPU's row refers to the row whose reason it has."""
+    cpu = make_verdict("linux-cpu", "usable", f"a fallback: {ROCM.reason}")
+
+    assert rendered(make_facts(), make_choice(ROCM, cpu))[-3] == (
+        "*  linux-cpu      usable   a fallback, because linux-rocm7.2 is refused"
+    )
+
+
+def test_rows_of_other_platforms() -> None:
+    """They are told apart from the table, but for one that was asked for."""
+    windows, mac = (
+        make_verdict(f"{one}-cpu", "refused", f"it is for {one}", forcible=False)
+        for one in ("win", "mac")
+    )
+    wanted = Wanted(by="--row", row="win-cpu")
+
+    def lines(choice: Choice) -> list[str]:
+        return rendered(make_facts(), choice)[3:-1]
+
+    assert lines(make_choice(CPU, windows, mac)) == [
+        "",
+        "   row        status  reason",
+        "*  linux-cpu  usable  it needs no GPU",
+        "",
+        "also refused:",
+        "  win-cpu: it is for win",
+        "  mac-cpu: it is for mac",
+        "",
+    ]
+    assert lines(Choice(verdicts=(CPU, windows, mac), best=None, wanted=wanted)) == [
+        "",
+        "   row        status   reason",
+        "   linux-cpu  usable   it needs no GPU",
+        "   win-cpu    refused  it is for win",
+        "",
+        "also refused:",
+        "  mac-cpu: it is for mac",
+        "",
+    ]
+
+
+def test_what_is_to_be_copied_is_in_one_piece() -> None:
+    """A command stands on a line of its own, however long it is."""
+    command = "pip install " + "--option " * 20
+    text = render_detection(make_facts(), make_choice(CPU), [], command=command)
+
+    assert text.endswith(f"Go on with:\n  {command}\n")
+
+
+def test_sources() -> None:
+    """Each source is named once, with the rows that it tells of."""
+    choice = make_choice(replace(CUDA, sources=("uv", "list")), replace(ROCM, sources=("uv",)), CPU)
+
+    text = render_detection(make_facts(), choice, [], sources=SOURCES)
+
+    assert (
+        "\nsources:\n"
+        "  linux-cu130, linux-rocm7.2: the tables of uv\n"
+        "  linux-cu130: a list as printed\n\n"
+    ) in text
+
+
 def test_data() -> None:
-    """The JSON has facts, rows in order with their reasons, and warnings by code."""
+    """The JSON has facts, rows in order with their reasons and sources, and warnings by code."""
     partial = make_verdict("linux-cu126", "partial", "it has kernels for 1 of 2 GPUs")
     facts = {"os": "linux"}
     caution = Caution(code="python_is_32bit", text="install a 64-bit Python")
 
-    assert detection_data(facts, make_choice(CUDA, partial, ROCM, CPU), [caution]) == {
+    choice = make_choice(replace(CUDA, sources=("uv", "list")), partial, ROCM, CPU)
+
+    assert detection_data(facts, choice, [caution], SOURCES) == {
         "version": 1,
         "facts": facts,
         "rows": [
@@ -389,24 +529,28 @@ def test_data() -> None:
                 "accelerator": "cu130",
                 "status": "usable",
                 "reason": "it has kernels for sm_90",
+                "sources": ["uv", "list"],
             },
             {
                 "name": "linux-cu126",
                 "accelerator": "cu126",
                 "status": "partial",
                 "reason": "it has kernels for 1 of 2 GPUs",
+                "sources": [],
             },
             {
                 "name": "linux-rocm7.2",
                 "accelerator": "rocm7.2",
                 "status": "refused",
                 "reason": "this host has no AMD GPU",
+                "sources": [],
             },
             {
                 "name": "linux-cpu",
                 "accelerator": "cpu",
                 "status": "usable",
                 "reason": "it needs no GPU",
+                "sources": [],
             },
         ],
         "usable_rows": ["linux-cu130", "linux-cpu"],
@@ -414,6 +558,10 @@ def test_data() -> None:
         "best_row": "linux-cu130",
         "warnings": [{"code": "python_is_32bit", "text": "install a 64-bit Python"}],
         "overrides": [],
+        "sources": {
+            "uv": {"title": "the tables of uv", "url": "https://example.com/uv"},
+            "list": {"title": "a list as printed", "url": None},
+        },
     }
 
 

@@ -46,13 +46,13 @@ def test_question(question: Question, expected: str) -> None:
 @pytest.mark.parametrize(
     ("answer", "expected"),
     [
-        (ABSENT, "  absent, 0.0 ms"),
-        (Answer(outcome="timeout", milliseconds=3000.25), "  timeout, 3000.2 ms"),
+        (ABSENT, "  not there, 0.0 ms"),
+        (Answer(outcome="timeout", milliseconds=3000.25), "  no answer in time, 3000.2 ms"),
         (Answer(outcome="failed", status=18, milliseconds=7.0), "  failed, exit status 18, 7.0 ms"),
         (Answer(outcome="failed", status=-9), "  failed, signal 9, 0.0 ms"),
         (
             Answer(outcome="said", status=0, by="/usr/lib/wsl/lib/nvidia-smi"),
-            "  said, exit status 0, 0.0 ms, by /usr/lib/wsl/lib/nvidia-smi",
+            "  answered, no text, exit status 0, 0.0 ms, by /usr/lib/wsl/lib/nvidia-smi",
         ),
     ],
 )
