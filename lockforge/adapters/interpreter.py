@@ -21,6 +21,8 @@ def describe() -> str:
         "bits": struct.calcsize("P") * 8,
         "version": platform.python_version(),
         "implementation": platform.python_implementation(),
+        # Such a build takes wheels of an ABI of its own.
+        "free_threaded": "1" if sysconfig.get_config_var("Py_GIL_DISABLED") else None,
         "libc": _libc(),
     }
     return "".join(f"{key}={value}\n" for key, value in facts.items() if value)

@@ -105,9 +105,14 @@ def _python_cautions(
     if not served and not any(has_python(build, python) for build in known):
         yield _no_wheels(
             python,
-            f"neither a row here nor the current torch has wheels for {python.implementation} "
-            f"{python.minor} on {platform_base(python)}; take a Python that they are built for",
+            f"neither a row here nor the current torch has wheels for {_named(python)} on "
+            f"{platform_base(python)}; take a Python that they are built for",
         )
+
+
+def _named(python: Interpreter) -> str:
+    kind = "free-threaded " if python.free_threaded else ""
+    return f"{kind}{python.implementation} {python.minor}"
 
 
 def _own(choice: Choice, platform: Platform) -> list[Build]:
@@ -118,7 +123,8 @@ def _own(choice: Choice, platform: Platform) -> list[Build]:
 def _no_wheels(python: Interpreter, text: str) -> Caution:
     base = platform_base(python)
     minor = python.minor.replace(".", "")
-    tag = f"{_TAGS.get(python.implementation.lower(), '')}{minor}"
+    abi = "t" if python.free_threaded else ""
+    tag = f"{_TAGS.get(python.implementation.lower(), '')}{minor}{abi}"
     return Caution(
         code=f"no_wheels_for:{_CODE.sub('_', base)}:{_CODE.sub('_', tag)}",
         text=text,

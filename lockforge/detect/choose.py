@@ -15,7 +15,7 @@ from lockforge.errors import UsageError
 from lockforge.model.choice import FALLBACK, Choice, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from lockforge.catalog import Catalog
     from lockforge.model.accelerator import Kind
@@ -100,8 +100,13 @@ def _explain_cpu(
     platform = own.build.platform.name
     why = [one for one in others if one.build.accelerator.kind in present]
     why = [one for one in why if one.build.platform.name == platform]
-    reason = _nearest(why, facts, catalog) or f"nothing here is for {', '.join(present.values())}"
+    reason = _nearest(why, facts, catalog) or _no_row(own, present)
     return replace(own, reason=f"{FALLBACK}{reason}")
+
+
+def _no_row(own: Verdict, present: Mapping[Kind, str]) -> str:
+    kinds = " or ".join(kind.upper().replace("ROCM", "ROCm") for kind in present)
+    return f"no {kinds} row is for {own.build.platform.name} ({', '.join(present.values())})"
 
 
 def _nearest(refused: Sequence[Verdict], facts: Facts, catalog: Catalog) -> str | None:

@@ -131,6 +131,7 @@ def _read_python(answers: Answers) -> Interpreter | None:
         bits=int(bits),
         machine=machine,
         platform=platform,
+        free_threaded=pairs.get("free_threaded") == "1",
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lockforge.detect.kernels import kernels_of, parse_capability, parse_numbers
-from lockforge.detect.words import listed, name_nvidia
+from lockforge.detect.words import listed, name_nvidia, tell_kernels
 from lockforge.model.platforms import PLATFORMS
 
 if TYPE_CHECKING:
@@ -58,11 +58,12 @@ def _judge_gpus(build: Build, facts: Facts, nvidia: Nvidia, catalog: Catalog) ->
         return "refused", reason
     if status == "partial":
         return status, kernels
-    driver = f"driver {nvidia.kernel_driver_version} >= {floor}"
+    stated = f" (stated by {nvidia.driver_source})" if is_stated(nvidia, facts) else ""
+    driver = f"driver {nvidia.kernel_driver_version}{stated} >= {floor}"
     if nvidia.state == "driver_library_mismatch":
         driver += ", usable after a reboot"
     if not gpus:
-        return status, f"{driver} by {nvidia.driver_source}; no GPU is seen to have kernels for"
+        return status, f"{driver}; no GPU is seen to have kernels for"
     return status, f"{driver}; {kernels}"
 
 
@@ -154,11 +155,12 @@ def _why_not_driver(build: Build, facts: Facts, nvidia: Nvidia, floor: str | Non
     seen = name_nvidia(visible_gpus(facts)) or "no GPU seen"
     have = parse_numbers(nvidia.kernel_driver_version)
     if have is None and nvidia.state == "gpu_without_driver":
-        return f"{needs}; this machine has none loaded ({seen})"
+        return f"{needs}; this host has none loaded ({seen})"
     if have is None:
-        return f"{needs}; which one this machine has is not known ({seen})"
+        return f"{needs}; which one this host has is not known ({seen})"
     if have < need:
-        return f"{needs}; this machine has {nvidia.kernel_driver_version} ({seen})"
+        by = f"{nvidia.driver_source} states" if is_stated(nvidia, facts) else "this host has"
+        return f"{needs}; {by} {nvidia.kernel_driver_version} ({seen})"
     return None
 
 
@@ -180,7 +182,7 @@ def _judge_kernels(
             )
     codes = {gpu: runs(known[0], build, nvidia, gpu) for gpu in gpus}
     texts = [
-        f"{name_nvidia(gpu for gpu in gpus if codes[gpu] == code)} covered by {code}"
+        f"its {code} serves {name_nvidia(gpu for gpu in gpus if codes[gpu] == code)}"
         for code in dict.fromkeys(codes.values())
     ]
     return "usable", f"{listed(texts)} ({known[0].told_by})"
@@ -192,13 +194,14 @@ def _why_not_covered(
     code = " ".join(kernels.architectures)
     if kernels.ptx:
         code += f" and PTX of {' '.join(kernels.ptx)}"
-    text = f"{build.accelerator.label} has kernels for {code} ({kernels.told_by})"
-    if covered:
-        text += f", so for {name_nvidia(covered)}"
-    if lost := [gpu for gpu in missing if parse_capability(gpu.compute_cap) is not None]:
-        text += f", not for {name_nvidia(lost)}"
-    if unknown := [gpu for gpu in missing if gpu not in lost]:
-        text += f", and whether for {name_nvidia(unknown)} is not known"
+    lost = [gpu for gpu in missing if parse_capability(gpu.compute_cap) is not None]
+    text = tell_kernels(
+        build.accelerator.label,
+        served=name_nvidia(covered),
+        lost=name_nvidia(lost),
+        unknown=name_nvidia(gpu for gpu in missing if gpu not in lost),
+        code=f"{code} ({kernels.told_by})",
+    )
     if any(kernels.covering(gpu.compute_cap, ptx=True) for gpu in missing):
-        text += ", whose driver is not known to compile that PTX"
+        text += ", and the driver is not known to compile that PTX"
     return text

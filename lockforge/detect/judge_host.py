@@ -27,7 +27,8 @@ def why_not_host(build: Build, facts: Facts) -> str | None:
         what = "this row is" if build.locked else f"there are wheels of {build.accelerator.label}"
         return f"{what} for {build.platform.name}, and this host is {platform.name}"
     assert facts.python is not None
-    return _why_not_python(build, facts.python) or _why_not_floor(build, facts)
+    # Another Python is sooner had than another system: that is said last.
+    return _why_not_floor(build, facts) or _why_not_python(build, facts.python)
 
 
 def why_no_platform(facts: Facts) -> str:
@@ -61,6 +62,8 @@ def has_python(build: Build, python: Interpreter) -> bool:
 def _why_not_python(build: Build, python: Interpreter) -> str | None:
     if python.implementation.lower() != "cpython":
         return f"torch needs CPython, and this host has {python.implementation or 'another Python'}"
+    if python.free_threaded:
+        return "this host's Python is a free-threaded one, for which no row is locked"
     match = _RELEASE.match(python.version)
     if match is None:
         return f"the version of this host's Python is not known: {python.version!r}"

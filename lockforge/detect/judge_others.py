@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lockforge.detect.words import name_amd, name_intel
+from lockforge.detect.words import name_amd, name_intel, tell_kernels
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from lockforge.catalog import Catalog
     from lockforge.model.choice import Build, Status
     from lockforge.model.machine import AmdGpu, Facts
@@ -36,18 +34,14 @@ def judge_rocm(build: Build, facts: Facts, catalog: Catalog) -> tuple[Status, st
         return "refused", f"which GPUs {label} has kernels for is not known"
     served = [gpu for gpu in gpus if gpu.gfx in known]
     others = [gpu for gpu in gpus if gpu.gfx not in known]
-    if not served:
-        have = f"{label} has kernels for {' '.join(known)}{told_by}"
-        return "refused", have + _not_for(others)
-    return "usable", f"{label} has kernels for {name_amd(served)}{told_by}" + _not_for(others)
-
-
-def _not_for(gpus: Sequence[AmdGpu]) -> str:
-    """Say that they are not served, or that this is not known of them."""
-    lost = name_amd(gpu for gpu in gpus if gpu.gfx is not None)
-    unknown = name_amd(gpu for gpu in gpus if gpu.gfx is None)
-    text = f", not for {lost}" if lost else ""
-    return f"{text}, and whether for {unknown} is not known" if unknown else text
+    text = tell_kernels(
+        label,
+        served=name_amd(served),
+        lost=name_amd(gpu for gpu in others if gpu.gfx is not None),
+        unknown=name_amd(gpu for gpu in others if gpu.gfx is None),
+        code="" if served else f"{' '.join(known)}{told_by}",
+    )
+    return "usable" if served else "refused", text
 
 
 def lists_amd(build: Build, facts: Facts, catalog: Catalog) -> bool:

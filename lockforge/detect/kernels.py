@@ -41,9 +41,9 @@ class Kernels:
             return None
         same = [pair for pair in _pairs(self.architectures) if pair[0] == have[0] and pair <= have]
         if same:
-            return "{}.{}".format(*max(same))
+            return "code for {}.{}".format(*max(same))
         older = [pair for pair in _pairs(self.ptx) if pair <= have]
-        return "the PTX of {}.{}".format(*max(older)) if ptx and older else None
+        return "PTX of {}.{}".format(*max(older)) if ptx and older else None
 
 
 def parse_capability(text: str | None) -> tuple[int, int] | None:

@@ -144,7 +144,7 @@ def _add(data: dict[str, Any], key: str, value: Any) -> None:
 def _python_data(python: Interpreter | None) -> dict[str, Any] | None:
     if python is None:
         return None
-    return {
+    data = {
         "version": python.minor,
         "bits": python.bits,
         "arch": python.machine,
@@ -152,6 +152,8 @@ def _python_data(python: Interpreter | None) -> dict[str, Any] | None:
         "implementation": python.implementation,
         "platform": python.platform,
     }
+    _add(data, "free_threaded", python.free_threaded or None)
+    return data
 
 
 def _nvidia_data(nvidia: Nvidia | None) -> dict[str, Any] | None:
@@ -262,6 +264,7 @@ def _read_python(table: Table | None, system: str | None) -> Interpreter | None:
         bits=bits,
         machine=machine,
         platform=table.text("platform", default=_usual_platform(system, machine, bits)),
+        free_threaded=table.flag("free_threaded", default=False),
     )
     if not f"{version}.".startswith(f"{stated}."):
         table.fault("full_version", f"{version} is no {stated}", "correct one of the two")

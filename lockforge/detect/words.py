@@ -33,6 +33,20 @@ def name_intel(gpus: Iterable[IntelGpu]) -> str:
     return counted(f"{gpu.family or 'Intel GPU'} ({gpu.pci_id})" for gpu in gpus)
 
 
+def tell_kernels(label: str, *, served: str, lost: str, unknown: str, code: str) -> str:
+    """Say which of a host's GPUs a build has kernels for, and what it has them for at all.
+
+    Each argument is words, empty where there are none.
+    """
+    text = f"{label} has kernels for {served}" if served else label
+    if lost:
+        text += f", and none for {lost}" if served else f" has no kernels for {lost}"
+    if unknown:
+        doubt = f"has some for {unknown} is not known"
+        text = f"{text}, and whether it {doubt}" if served or lost else f"whether {label} {doubt}"
+    return f"{text}; its list is {code}" if code else text
+
+
 def counted(names: Iterable[str]) -> str:
     """List names in order, each once: ``2 x A, B``."""
     counts: dict[str, int] = {}

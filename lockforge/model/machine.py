@@ -36,6 +36,8 @@ class Interpreter:
     """``platform.machine()``, which is the system's and not the interpreter's."""
     platform: str
     """``sysconfig.get_platform()``, such as ``win32`` or ``macosx-11.0-arm64``."""
+    free_threaded: bool = False
+    """Whether it is built without the lock, for which wheels are others (PEP 703)."""
 
     @property
     def minor(self) -> str:

@@ -80,6 +80,8 @@ def _host(facts: Facts) -> str:
 
 def _python(python: Interpreter, apple: Apple | None) -> str:
     text = f"{python.implementation} {python.version} for {python.platform}, {python.bits}-bit"
+    if python.free_threaded:
+        text += ", free-threaded"
     if apple is not None and apple.translated:
         text += f", under Rosetta on {apple.hardware_arch}"
     return text

@@ -101,7 +101,7 @@ class TestLF019:
 
         assert data["best_row"] == "cu128"
         assert reason_of(data, "cu130") == (
-            "cu130 needs driver 580 or newer on Windows; this machine has 572.60 "
+            "cu130 needs driver 580 or newer on Windows; this host has 572.60 "
             "(2 x NVIDIA GeForce RTX 4090 (8.9))"
         )
 
@@ -356,7 +356,7 @@ class TestLF025:
             ("all-hidden-by-an-empty-variable", "CUDA_VISIBLE_DEVICES hides NVIDIA H100 80GB HBM3"),
             ("login-node-without-devices", "they find no device"),
             ("container-that-sees-the-hosts-kernel", "no device nodes"),
-            ("rx-5700-xt", "not for gfx1010"),
+            ("rx-5700-xt", "no kernels for gfx1010"),
         ],
     )
     def test_the_row_for_the_cpu_says_why_it_is_chosen(

@@ -138,8 +138,7 @@ def test_windows_and_wsl2_have_floors_of_their_own() -> None:
         (linux(nvidia=given, wsl2=True), "linux"),
     ):
         assert verdict(facts, row("cu128", platform)).reason == (
-            "cu128 needs driver 528.33 or newer on Windows; "
-            "this machine has 526.98 (GPU of 8.6 (8.6))"
+            "cu128 needs driver 528.33 or newer on Windows; this host has 526.98 (GPU of 8.6 (8.6))"
         )
 
 
@@ -168,10 +167,10 @@ def test_a_gpu_without_a_driver() -> None:
     """The row is refused, and says which driver it needs."""
     facts = linux(nvidia=nvidia(None, "8.6", state="gpu_without_driver"))
     assert verdict(facts, row("cu130")).reason == (
-        "cu130 needs driver 580 or newer on Linux; this machine has none loaded (GPU of 8.6 (8.6))"
+        "cu130 needs driver 580 or newer on Linux; this host has none loaded (GPU of 8.6 (8.6))"
     )
     unknown = linux(nvidia=nvidia(None, "8.6"))
-    assert "which one this machine has is not known" in verdict(unknown, row("cu130")).reason
+    assert "which one this host has is not known" in verdict(unknown, row("cu130")).reason
 
 
 def test_hidden_gpus() -> None:
@@ -249,9 +248,9 @@ def test_ptx_needs_a_driver_of_its_own_cuda(cuda: str | None, status: str) -> No
     found = verdict(facts, build)
     assert found.status == status
     if status == "usable":
-        assert "covered by the PTX of 12.0" in found.reason
+        assert "its PTX of 12.0 serves" in found.reason
     else:
-        assert found.reason.endswith("whose driver is not known to compile that PTX")
+        assert found.reason.endswith("the driver is not known to compile that PTX")
     on_windows = row("cu132", "win", torch=Version("2.12.0"))
     given = nvidia("610.1", "13.0", cuda_umd_version=cuda)
     assert verdict(windows(nvidia=given), on_windows).status == "refused"
@@ -262,7 +261,10 @@ def test_every_gpu_has_to_be_served() -> None:
     facts = linux(nvidia=nvidia("580.1", "6.1", "12.0"))
     choice = judged(facts, "cu130", "cu126", "cpu")
     assert [one.status for one in choice.verdicts] == ["partial", "partial", "usable"]
-    assert "so for GPU of 12.0 (12.0), not for GPU of 6.1 (6.1)" in choice.verdicts[0].reason
+    assert (
+        "has kernels for GPU of 12.0 (12.0), and none for GPU of 6.1 (6.1)"
+        in choice.verdicts[0].reason
+    )
     assert choice.best is not None
     assert choice.best.reason.startswith("a fallback: cu130 has kernels for ")
     hidden = NvidiaGpu(name="old", compute_cap="6.1", visible=False)
@@ -326,7 +328,7 @@ def test_a_stated_driver_stands_for_a_gpu() -> None:
     assert usable(choice) == ["cu128", "cu126", "cu118", "cpu"]
     assert choice.best is not None
     assert choice.best.reason == (
-        f"driver 550.1 >= 525.60.13 by {name}; no GPU is seen to have kernels for"
+        f"driver 550.1 (stated by {name}) >= 525.60.13; no GPU is seen to have kernels for"
     )
 
 
@@ -335,7 +337,7 @@ def test_rocm_needs_one_gpu_that_is_listed() -> None:
     found = verdict(linux(amd=amd("gfx1100", "gfx1036")), row("rocm7.2"))
     assert (found.status, found.reason) == (
         "usable",
-        "rocm7.2 has kernels for gfx1100, not for gfx1036",
+        "rocm7.2 has kernels for gfx1100, and none for gfx1036",
     )
     assert found.sources == ("uv",)
     assert verdict(linux(), row("rocm7.2")).reason == "no AMD GPU was found"
@@ -374,11 +376,12 @@ def test_what_is_not_known_of_a_gpu_is_not_denied() -> None:
     found = nvidia("580.95.05", "6.1")
     reason = verdict(linux(nvidia=replace(found, gpus=(*found.gpus, unknown))), row("cu130")).reason
     assert (
-        "not for GPU of 6.1 (6.1), and whether for GPU (unknown capability) is not known" in reason
+        "no kernels for GPU of 6.1 (6.1), and whether it has some for GPU (unknown capability) "
+        "is not known" in reason
     )
     radeon = amd(None)
     assert (
-        "and whether for AMD GPU (1002:164e) is not known"
+        "whether rocm7.2 has some for AMD GPU (1002:164e) is not known"
         in verdict(linux(amd=radeon), row("rocm7.2")).reason
     )
 
@@ -387,7 +390,7 @@ def test_a_lock_without_a_row_for_the_gpu() -> None:
     """The row for the CPU is a fallback, and says what nothing is for."""
     choice = choose(linux(nvidia=nvidia("580.1", "8.6")), [row("cpu"), row("rocm7.2")], CATALOG)
     assert choice.best is not None
-    assert choice.best.reason == "a fallback: nothing here is for GPU of 8.6 (8.6)"
+    assert choice.best.reason == "a fallback: no CUDA row is for linux (GPU of 8.6 (8.6))"
 
 
 def test_rows_are_in_order_of_preference() -> None:
@@ -477,11 +480,11 @@ def test_apple_silicon() -> None:
 def test_what_no_driver_helps_is_said_first() -> None:
     """A GPU without kernels is told so, and not to update a driver that would not help."""
     old = linux(nvidia=nvidia("470.82", "3.7"))
-    assert "not for GPU of 3.7 (3.7)" in verdict(old, row("cu130")).reason
+    assert "no kernels for GPU of 3.7 (3.7)" in verdict(old, row("cu130")).reason
     builds = [row("cu130"), row("cu126"), row("cpu")]
     cpu = choose(old, builds, CATALOG).best
     assert cpu is not None
-    assert cpu.reason.startswith("a fallback: cu130 has kernels for")
+    assert cpu.reason.startswith("a fallback: cu130 has no kernels for")
 
 
 def test_a_fallback_names_the_least_that_helps() -> None:

@@ -66,7 +66,7 @@ def test_hosts_that_no_row_serves() -> None:
         "power": (None, None),
     }
     reasons = {plan.host: plan.reason for plan in fleet.unserved}
-    assert "not for GPU of 6.1 (6.1)" in reasons["pascal"]
+    assert "no kernels for GPU of 6.1 (6.1)" in reasons["pascal"]
     assert reasons["windows"] == "no row is for win"
     assert reasons["old"] == "glibc 2.28 is needed, and this host has 2.17"
     assert reasons["power"] == "torch has no wheels for linux-ppc64le"
@@ -82,7 +82,7 @@ def test_a_fallback_is_named() -> None:
         ("linux-cpu", True),
         ("linux-cpu", False),
     ]
-    assert fleet.hosts[0].reason.startswith("cu130 has kernels for ")
+    assert fleet.hosts[0].reason.startswith("cu130 has no kernels for ")
     assert fleet.hosts[0].reason.endswith("; a row for cu126 would use the GPU")
     assert "would use" not in fleet.hosts[1].reason
 

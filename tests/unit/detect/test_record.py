@@ -63,6 +63,7 @@ _pythons = whole(
     bits=st.sampled_from([32, 64]),
     machine=_texts,
     platform=_texts,
+    free_threaded=st.booleans(),
 )
 _libcs = whole(Libc, family=st.sampled_from(["glibc", "musl"]), version=_minors, source=_texts)
 _nvidia_gpus = whole(
