@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tests.conftest import ROOT
 from tests.support.command import lockforge
+from tests.support.machines import read_machines
 
 
 def test_the_first_code_block_is_two_commands_that_set_up_all_they_need() -> None:
@@ -47,3 +48,11 @@ def test_the_facts_shown_are_those_of_a_host(tmp_path: Path) -> None:
 
     assert (ended.status, ended.err) == (0, "")
     assert "cu130 is the accelerator for this host" in ended.out
+
+
+def test_the_machine_shown_is_a_real_answer(tmp_path: Path) -> None:
+    """What is shown of `detect` is what it prints of one of the machines."""
+    folder = read_machines()["rtx-4090-beside-raphael"].write(tmp_path / "machine")
+    ended = lockforge("detect", "--facts", folder, "--accelerators", "cu130,cu128,cpu")
+    readme = (ROOT / "README.md").read_text("utf-8")
+    assert f"```\n{ended.out}```" in readme

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from lockforge.detect.builds import catalog_builds, platform_of
 from lockforge.detect.choose import choose
-from lockforge.detect.judge_host import why_no_platform
+from lockforge.detect.judge_host import has_python, why_no_platform
 from lockforge.model.choice import FALLBACK, Fleet, HostPlan
 
 if TYPE_CHECKING:
@@ -45,12 +45,14 @@ def _plan_host(host: str, facts: Facts, builds: Sequence[Build], catalog: Catalo
     choice = choose(facts, builds, catalog)
     best = choice.best
     if best is None:
+        label = would_serve(facts, catalog)
         return HostPlan(
             host=host,
             choice=choice,
             row=None,
             reason=_why_unserved(facts, choice),
-            would_serve=would_serve(facts, catalog),
+            would_serve=label,
+            to_lock=None if label is None else _to_lock(label, facts, builds),
         )
     fallback = best.reason.startswith(FALLBACK)
     reason = best.reason.removeprefix(FALLBACK)
@@ -59,6 +61,17 @@ def _plan_host(host: str, facts: Facts, builds: Sequence[Build], catalog: Catalo
         if better is not None and better != best.build.accelerator.label:
             reason += f"; a row for {better} would use the GPU"
     return HostPlan(host=host, choice=choice, row=best.build.name, reason=reason, fallback=fallback)
+
+
+def _to_lock(label: str, facts: Facts, builds: Sequence[Build]) -> str:
+    """Name the row with *label* for a host, and its Python if nothing is locked for that."""
+    platform, python = platform_of(facts), facts.python
+    assert platform is not None
+    assert python is not None
+    row = f"{platform.name}-{label}"
+    if any(has_python(build, python) for build in builds):
+        return row
+    return f"{row} with Python {python.minor}"
 
 
 def _why_unserved(facts: Facts, choice: Choice) -> str:

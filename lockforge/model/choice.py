@@ -93,6 +93,8 @@ class HostPlan:
     reason: str
     would_serve: str | None = None
     """The accelerator to add a row for, where *row* is None and there is one that serves it."""
+    to_lock: str | None = None
+    """The row to lock for that, with the Python where the lock has none for this one."""
     fallback: bool = False
     """Whether it has a GPU and gets a row for the CPU all the same."""
 

@@ -45,7 +45,7 @@ def render_fleet_markdown(fleet: Fleet) -> str:
 
 
 def fleet_data(fleet: Fleet) -> dict[str, Any]:
-    """Give the document of `plan --json`; *accelerator* is one that would serve the host."""
+    """Give the document of `plan --json`; *to_lock* is a row that would serve the host."""
     return {
         "version": FORMAT,
         "hosts": [
@@ -58,7 +58,12 @@ def fleet_data(fleet: Fleet) -> dict[str, Any]:
             for plan in fleet.hosts
         ],
         "unserved": [
-            {"host": plan.host, "reason": plan.reason, "accelerator": plan.would_serve}
+            {
+                "host": plan.host,
+                "reason": plan.reason,
+                "accelerator": plan.would_serve,
+                "to_lock": plan.to_lock,
+            }
             for plan in fleet.unserved
         ],
         "unused_rows": list(fleet.unused_rows),
@@ -85,14 +90,14 @@ def _lists(fleet: Fleet) -> list[tuple[str, list[str]]]:
     to_lock: dict[str, list[str]] = {}
     hopeless = []
     for plan in fleet.unserved:
-        if plan.would_serve is None:
+        if plan.to_lock is None:
             hopeless.append(plan.host)
         else:
-            to_lock.setdefault(plan.would_serve, []).append(plan.host)
+            to_lock.setdefault(plan.to_lock, []).append(plan.host)
     lists = (
         (
             "to lock for the hosts that are not served",
-            [f"{label} for {', '.join(hosts)}" for label, hosts in to_lock.items()],
+            [f"{row} (for {', '.join(hosts)})" for row, hosts in to_lock.items()],
         ),
         ("no accelerator serves", _joined(hopeless)),
         ("rows that no host gets", _joined(fleet.unused_rows)),

@@ -1,6 +1,7 @@
-"""What a user reads of a machine and its rows, byte for byte.
+"""What a user reads of a machine, its rows and a fleet, byte for byte.
 
-`pytest tests/golden --update-golden` writes the texts anew; read the difference before committing.
+The texts are those of the real command on the machines of `fixtures/machines`. `pytest tests/golden
+--update-golden` writes them anew; read the difference before committing.
 """
 
 from __future__ import annotations
@@ -11,18 +12,6 @@ from typing import TypeAlias
 
 import pytest
 
-from lockforge.model.choice import Choice, Fleet, HostPlan
-from lockforge.model.machine import (
-    Amd,
-    AmdGpu,
-    Apple,
-    Caution,
-    Facts,
-    Interpreter,
-    Libc,
-    NvidiaGpu,
-)
-from lockforge.model.platforms import PLATFORMS
 from lockforge.model.probe import (
     Answer,
     Asked,
@@ -33,27 +22,24 @@ from lockforge.model.probe import (
     Run,
     Variables,
 )
-from lockforge.report.detection import render_detection
 from lockforge.report.explanation import render_explanation
-from lockforge.report.fleet import render_fleet, render_fleet_markdown
-from tests.unit.report.machines import (
-    make_choice,
-    make_facts,
-    make_nvidia,
-    make_verdict,
-)
+from tests.support.command import lockforge
+from tests.support.machines import LABELS, read_machines
 
 _GOLDEN = Path(__file__).parent / "machines"
+_LOCK = Path(__file__).parent / "vision.pylock.toml"
+_MACHINES = read_machines()
+_WIDTH = 100
 
-Compare: TypeAlias = Callable[[str], None]
+Compare: TypeAlias = Callable[[str, str], None]
 
 
 @pytest.fixture
 def compare(request: pytest.FixtureRequest) -> Compare:
-    """Holds a text against the file named after the running test."""
-    path = _GOLDEN / f"{request.node.name.removeprefix('test_')}.txt"
+    """Holds a text against the file of a name."""
 
-    def hold(text: str) -> None:
+    def hold(name: str, text: str) -> None:
+        path = _GOLDEN / name
         if request.config.getoption("--update-golden"):
             path.write_text(text, "utf-8", newline="\n")
         assert text == path.read_text("utf-8")
@@ -61,203 +47,52 @@ def compare(request: pytest.FixtureRequest) -> Compare:
     return hold
 
 
-def _within_width(text: str) -> str:
-    assert max(map(len, text.splitlines())) <= 100
-    return text
+@pytest.mark.parametrize(
+    "name",
+    [
+        "alpine",
+        "container-for-the-cpu",
+        "container-that-sees-the-hosts-kernel",
+        "eight-h200",
+        "gtx-1080-driver-580",
+        "h100-split-by-mig",
+        "libraries-newer-than-the-running-driver",
+        "python-under-rosetta",
+        "rtx-4090-beside-raphael",
+        "two-rtx-4090",
+        "v100-beside-h100",
+    ],
+)
+def test_a_machine(name: str, compare: Compare, tmp_path: Path) -> None:
+    """Host, driver and GPUs, then each accelerator with its reason, then what is odd."""
+    folder = _MACHINES[name].write(tmp_path / "machine")
+    ended = lockforge("detect", "--facts", folder, "--accelerators", ",".join(LABELS))
+    assert max(map(len, ended.out.splitlines())) <= _WIDTH
+    compare(f"{name}.txt", ended.out)
 
 
-def test_eight_h100(compare: Compare) -> None:
-    """Equal GPUs are one line, and rows of other platforms are told together."""
-    gpu = NvidiaGpu(name="NVIDIA H100 80GB HBM3", compute_cap="9.0")
-    facts = make_facts(nvidia=make_nvidia("580.95.05", *[gpu] * 8, cuda_umd_version="13.0"))
-    covers = "torch 2.13.0 has kernels for it (8 x NVIDIA H100 80GB HBM3, 9.0: sm_90)"
-    choice = make_choice(
-        make_verdict(
-            "linux-cu130", "usable", f"{covers}, and driver 580.95.05 is no older than 580"
-        ),
-        make_verdict(
-            "linux-cu126", "usable", f"{covers}, and driver 580.95.05 is no older than 525.60.13"
-        ),
-        make_verdict("linux-rocm7.2", "refused", "it is for AMD GPUs, and this host has none"),
-        make_verdict("linux-cpu", "usable", "it needs no GPU"),
-        *(
-            make_verdict(
-                row, "refused", f"this row is for {on}, and this host is linux", forcible=False
-            )
-            for row, on in (
-                ("linux-aarch64-cu130", "linux-aarch64"),
-                ("win-cu130", "win"),
-                ("win-cpu", "win"),
-                ("mac-cpu", "mac"),
-            )
-        ),
-    )
-
-    command = "pip install -r 'pylock.toml[cu130]'"
-    compare(_within_width(render_detection(facts, choice, [], command=command)))
+@pytest.mark.parametrize(
+    ("name", "status"),
+    [("four-a100-ubuntu-20.04", 6), ("rtx-3060-beside-strix-halo", 0), ("jetson-thor", 6)],
+)
+def test_a_machine_beside_a_lock(name: str, status: int, compare: Compare, tmp_path: Path) -> None:
+    """The rows of the lock are judged, and where none serves the one to lock is named."""
+    folder = _MACHINES[name].write(tmp_path / "machine")
+    ended = lockforge("detect", "--facts", folder, "--lock", _LOCK)
+    assert ended.status == status
+    compare(f"{name}.with-lock.txt", ended.out)
 
 
-def test_rtx_4090_and_raphael(compare: Compare) -> None:
-    """The graphics in the processor are listed, and stand in nobody's way."""
-    facts = make_facts(
-        os_version="Ubuntu 22.04.5 LTS",
-        libc=Libc(family="glibc", version="2.35", source="os-release"),
-        nvidia=make_nvidia(
-            "550.144.03",
-            NvidiaGpu(name="NVIDIA GeForce RTX 4090", compute_cap="8.9"),
-            driver_source="proc",
-        ),
-        amd=Amd(
-            gpus=(AmdGpu(gfx="gfx1036", integrated=True, name="AMD Raphael"),),
-            source="rocm_agent_enumerator",
-        ),
-    )
-    too_old = "driver 550.144.03 is older than the 580 that {} needs on Linux"
-    covers = "torch {} has kernels for NVIDIA GeForce RTX 4090 (8.9: sm_86), driver 550.144.03 does"
-    choice = make_choice(
-        make_verdict("cu132", "refused", too_old.format("cu132")),
-        make_verdict("cu130", "refused", too_old.format("cu130")),
-        make_verdict("cu128", "usable", covers.format("2.11.0")),
-        make_verdict("cu126", "usable", covers.format("2.13.0")),
-        make_verdict("cu118", "usable", covers.format("2.7.1")),
-        make_verdict(
-            "rocm7.2",
-            "refused",
-            "torch 2.13.0 has no kernels for gfx1036, but for gfx900, gfx906, gfx908, gfx90a, "
-            "gfx942, gfx950, gfx1030, gfx1100, gfx1101, gfx1102, gfx1150, gfx1151, gfx1200 and "
-            "gfx1201",
-        ),
-        make_verdict("xpu", "refused", "this host has no Intel GPU"),
-        make_verdict("cpu", "usable", "it needs no GPU"),
-    )
-
-    compare(_within_width(render_detection(facts, choice, [])))
-
-
-def test_pascal_at_the_end_of_its_row(compare: Compare) -> None:
-    """A row that will not be built much longer is the best, with a warning and its code."""
-    facts = make_facts(
-        nvidia=make_nvidia(
-            "580.95.05", *[NvidiaGpu(name="NVIDIA GeForce GTX 1080 Ti", compute_cap="6.1")] * 2
-        )
-    )
-    lacks = "torch 2.13.0 has no kernels for NVIDIA GeForce GTX 1080 Ti (6.1) in {}"
-    choice = make_choice(
-        *(make_verdict(one, "refused", lacks.format(one)) for one in ("cu132", "cu130")),
-        make_verdict(
-            "cu126", "usable", "torch 2.13.0 has kernels for NVIDIA GeForce GTX 1080 Ti (6.1)"
-        ),
-        make_verdict("cpu", "usable", "it needs no GPU"),
-    )
-    cautions = [
-        Caution(
-            code="row_support_ends:cu126:2.15",
-            text=(
-                "torch 2.14 is the last that is built for cu126, the only CUDA row that serves "
-                "NVIDIA GeForce GTX 1080 Ti (6.1)"
-            ),
-        )
-    ]
-
-    compare(_within_width(render_detection(facts, choice, cautions)))
-
-
-def test_musl(compare: Compare) -> None:
-    """Where nothing can serve, the one reason is told once."""
-    facts = make_facts(
-        os_version="Alpine Linux v3.20",
-        libc=Libc(family="musl", version="1.2", source="interpreter"),
-        container=True,
-    )
-    reason = "PyTorch has no wheels for musl, and this host has musl 1.2"
-    choice = make_choice(
-        *(make_verdict(one, "refused", reason) for one in ("cu132", "cu130", "xpu", "cpu"))
-    )
-    cautions = [
-        Caution(
-            code="no_wheels_for_musl",
-            text="use an image with glibc 2.28 or newer, such as one of Debian, Ubuntu or Rocky",
-        )
-    ]
-
-    compare(_within_width(render_detection(facts, choice, cautions)))
-
-
-def test_rosetta(compare: Compare) -> None:
-    """A Python built for Intel is named as that, next to the processor it runs on."""
-    facts = Facts(
-        os="macos",
-        os_version="15.4",
-        arch="x86_64",
-        python=Interpreter(
-            version="3.10.16",
-            implementation="CPython",
-            bits=64,
-            machine="x86_64",
-            platform="macosx-11.0-x86_64",
-        ),
-        apple=Apple(chip="Apple M3 Pro", translated=True, hardware_arch="arm64", mps_usable=False),
-    )
-    choice = make_choice(
-        make_verdict(
-            "cpu",
-            "usable",
-            "torch 2.2.2 is the last with wheels for macOS on x86_64",
-            platform=PLATFORMS["mac-x86_64"],
-        )
-    )
-    cautions = [
-        Caution(
-            code="x86_64_python_on_apple_silicon",
-            text=(
-                "this Python is built for x86_64 and runs under Rosetta; install one for arm64 to "
-                "get the newest torch, and MPS"
-            ),
-        ),
-        Caution(
-            code="torch_max_2.2.2_for_macos_x86_64",
-            text="no torch newer than 2.2.2 has wheels for macOS on x86_64",
-        ),
-    ]
-
-    compare(_within_width(render_detection(facts, choice, cautions)))
-
-
-def test_no_gpu(compare: Compare) -> None:
-    """A host without a GPU is served by the CPU, which is no fallback."""
-    choice = make_choice(
-        *(
-            make_verdict(one, "refused", "this host has no NVIDIA GPU")
-            for one in ("cu130", "cu126")
-        ),
-        make_verdict("rocm7.2", "refused", "this host has no AMD GPU"),
-        make_verdict("xpu", "refused", "this host has no Intel GPU"),
-        make_verdict("cpu", "usable", "it needs no GPU"),
-    )
-
-    compare(_within_width(render_detection(make_facts(container=True), choice, [])))
-
-
-def test_wsl2(compare: Compare) -> None:
-    """Windows' driver is what counts, and where it was found is told."""
-    facts = make_facts(
-        wsl2=True,
-        nvidia=make_nvidia(
-            "572.60",
-            *[NvidiaGpu(name="NVIDIA GeForce RTX 4090", compute_cap="8.9")] * 2,
-            driver_source="/usr/lib/wsl/lib/nvidia-smi",
-        ),
-    )
-    choice = make_choice(
-        make_verdict(
-            "linux-cu130",
-            "refused",
-            "driver 572.60 is older than the 580 that cu130 needs on WSL2, by Windows' driver",
-        ),
-        make_verdict("linux-cpu", "usable", "it needs no GPU"),
-    )
-
-    compare(_within_width(render_detection(facts, choice, [])))
+@pytest.mark.parametrize("form", ["text", "markdown"])
+def test_a_fleet(form: str, compare: Compare, tmp_path: Path) -> None:
+    """A line for each host, then what would serve the others."""
+    names = ["alpine", "apple-m1", "container-for-the-cpu", "gtx-1080-driver-580", "grace-hopper"]
+    names += ["rtx-5090-laptop-driver-610", "rtx-3060-beside-strix-halo", "two-rtx-4090"]
+    for name in names:
+        _MACHINES[name].write(tmp_path / name)
+    ended = lockforge("plan", "--hosts", tmp_path, "--lock", _LOCK, "--format", form)
+    assert ended.status == 6
+    compare(f"fleet.{'md' if form == 'markdown' else 'txt'}", ended.out)
 
 
 def test_explanation(compare: Compare) -> None:
@@ -319,49 +154,4 @@ def test_explanation(compare: Compare) -> None:
         ),
     )
 
-    compare(render_explanation(asked))
-
-
-def _fleet() -> Fleet:
-    nothing = Choice(verdicts=(), best=None)
-
-    def plan(host: str, row: str | None, reason: str, **others: object) -> HostPlan:
-        return HostPlan(host=host, choice=nothing, row=row, reason=reason, **others)  # type: ignore[arg-type]
-
-    return Fleet(
-        hosts=(
-            plan(
-                "train-01",
-                "linux-cu130",
-                "torch 2.13.0 has kernels for 8 x NVIDIA H100 80GB HBM3 (9.0: sm_90), and driver "
-                "580.95.05 is no older than 580",
-            ),
-            plan(
-                "old-lab",
-                None,
-                "no row has kernels for Tesla P100-PCIE-16GB (6.0)",
-                would_serve="cu126",
-            ),
-            plan(
-                "old-desk",
-                None,
-                "no row has kernels for NVIDIA GeForce GTX 1080 (6.1)",
-                would_serve="cu126",
-            ),
-            plan("alpine", None, "PyTorch has no wheels for musl, and this host has musl 1.2"),
-            plan("strix", "linux-cpu", "no row of the lock has kernels for gfx1151", fallback=True),
-            plan("ci", "linux-cpu", "it has no GPU"),
-        ),
-        unused_rows=("win-cu130", "mac-cpu"),
-        cheapest=("linux-cu130", "linux-cpu"),
-    )
-
-
-def test_fleet(compare: Compare) -> None:
-    """A line for each host, then what would serve the others."""
-    compare(_within_width(render_fleet(_fleet())))
-
-
-def test_fleet_in_markdown(compare: Compare) -> None:
-    """The same as a pull request shows it."""
-    compare(render_fleet_markdown(_fleet()))
+    compare("explanation.txt", render_explanation(asked))

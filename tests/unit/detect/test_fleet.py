@@ -87,6 +87,14 @@ def test_a_fallback_is_named() -> None:
     assert "would use" not in fleet.hosts[1].reason
 
 
+def test_the_row_to_lock() -> None:
+    """It is named in full, and with the Python that nothing is locked for."""
+    newer = replace(linux(), python=python("linux-x86_64", version="3.13.1"))
+    hosts = [("mac", mac()), ("newer", newer)]
+    fleet = plan_fleet(hosts, [row("cu130")], CATALOG)
+    assert [plan.to_lock for plan in fleet.hosts] == ["mac-cpu", "linux-cpu with Python 3.13"]
+
+
 def test_the_accelerator_that_would_serve() -> None:
     """It is that of the newest torch that has one for the host's GPU and driver."""
     assert would_serve(AMPERE, CATALOG) == "cu132"

@@ -22,6 +22,7 @@ def make_plan(
         row=row,
         reason=reason,
         would_serve=would_serve,
+        to_lock=would_serve and f"linux-{would_serve}",
         fallback=fallback,
     )
 
@@ -65,8 +66,18 @@ def test_data() -> None:
             },
         ],
         "unserved": [
-            {"host": "lab", "reason": "no row has kernels for 6.1", "accelerator": "cu126"},
-            {"host": "alpine", "reason": "no wheels for musl", "accelerator": None},
+            {
+                "host": "lab",
+                "reason": "no row has kernels for 6.1",
+                "accelerator": "cu126",
+                "to_lock": "linux-cu126",
+            },
+            {
+                "host": "alpine",
+                "reason": "no wheels for musl",
+                "accelerator": None,
+                "to_lock": None,
+            },
         ],
         "unused_rows": ["mac-cpu"],
         "cheapest": ["linux-cu130", "linux-cpu"],
