@@ -8,10 +8,9 @@ devices; each says at its top where its facts are from.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 from pkgutil import get_data
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 XpuSupport: TypeAlias = Literal["supported", "unvalidated", "unsupported"]
 
@@ -32,16 +31,14 @@ _FILLERS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KnownNvidia:
+class KnownNvidia(NamedTuple):
     """One of NVIDIA's devices."""
 
     name: str
     compute_cap: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KnownAmd:
+class KnownAmd(NamedTuple):
     """One of AMD's devices."""
 
     name: str
@@ -50,8 +47,7 @@ class KnownAmd:
     integrated: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KnownIntel:
+class KnownIntel(NamedTuple):
     """One of Intel's display devices."""
 
     family: str

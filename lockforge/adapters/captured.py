@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -110,7 +110,7 @@ class CapturedSystem:
             case ListDirectory(path=path):
                 listed = self._first(one for one in self._entries if _lists(one, path))
                 # The status is that of a program, which need not be what lists it.
-                return replace(listed, status=listed.status or None)
+                return listed._replace(status=listed.status or None)
             case Run():
                 return self._run(question)
             case Variables(names=names):

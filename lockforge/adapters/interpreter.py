@@ -8,21 +8,21 @@ from __future__ import annotations
 import os
 import platform
 import struct
+import sys
 import sysconfig
-from sys import platform as sys_platform
 
 
 def describe() -> str:
     """Describe the interpreter that runs this."""
     facts = {
         "machine": platform.machine(),
-        "sys_platform": sys_platform,
+        "sys_platform": sys.platform,
         "sysconfig_platform": sysconfig.get_platform(),
         "bits": struct.calcsize("P") * 8,
         "version": platform.python_version(),
         "implementation": platform.python_implementation(),
         # Such a build takes wheels of an ABI of its own.
-        "free_threaded": "1" if sysconfig.get_config_var("Py_GIL_DISABLED") else None,
+        "free_threaded": "1" if "free-threading" in sys.version else None,
         "libc": _libc(),
     }
     return "".join(f"{key}={value}\n" for key, value in facts.items() if value)

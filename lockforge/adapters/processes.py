@@ -9,8 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING, Literal, TypeAlias, TypedDict
+from typing import IO, TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypedDict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,8 +24,7 @@ _REST = 1.0
 _Event: TypeAlias = Literal["closed", "ended"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ended:
+class Ended(NamedTuple):
     """How a program ended, and the beginning of what it said."""
 
     content: bytes

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from lockforge.adapters import small_files
 from lockforge.adapters.deadline import within
 from lockforge.adapters.interpreter import describe
-from lockforge.adapters.processes import run_bounded
 from lockforge.model.probe import (
     ABSENT,
     Answer,
@@ -219,6 +218,9 @@ class LiveSystem:
     def _run_program(
         self, argv: Sequence[str], timeout: float, variables: Mapping[str, str]
     ) -> Answer:
+        # Most hosts have none of the programs.
+        from lockforge.adapters.processes import run_bounded
+
         seconds = min(timeout, self._left())
         environment = {**self._environment, "LC_ALL": "C", **variables}
         try:

@@ -6,15 +6,14 @@ source.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from packaging.version import Version
 
 from lockforge.model.accelerator import Accelerator, is_label
-from lockforge.model.matrix import PythonMinor, parse_minor
 from lockforge.model.platforms import PLATFORMS, Platform
+from lockforge.model.python import PythonMinor, parse_minor
 
 if TYPE_CHECKING:
     from packaging.specifiers import SpecifierSet
@@ -22,8 +21,7 @@ if TYPE_CHECKING:
     from lockforge.catalog.rules import Rule
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GpuArchitectures:
+class GpuArchitectures(NamedTuple):
     """What one torch minor was compiled for on one accelerator."""
 
     architectures: tuple[str, ...]
@@ -34,8 +32,7 @@ class GpuArchitectures:
     """The torch minor whose rule was used, where the catalogue does not know the asked one."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SupportEnd:
+class SupportEnd(NamedTuple):
     """When PyTorch stops to build for an accelerator."""
 
     last: str
@@ -45,8 +42,7 @@ class SupportEnd:
     source: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class Source(NamedTuple):
     """Where a fact is from."""
 
     title: str

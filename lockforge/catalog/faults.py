@@ -12,8 +12,8 @@ from lockforge.catalog.facts import split_place
 from lockforge.catalog.rules import fill_pair, series_of
 from lockforge.errors import Fault
 from lockforge.model.accelerator import is_label
-from lockforge.model.matrix import parse_minor
 from lockforge.model.platforms import PLATFORMS
+from lockforge.model.python import parse_minor
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lockforge.detect.builds import catalog_builds, locked_builds, platform_of
 from lockforge.detect.cautions import cautions_of
-from lockforge.detect.choose import choose
+from lockforge.detect.choose import choose, would_serve
 from lockforge.detect.facts import read_facts, variables_of
-from lockforge.detect.fleet import would_serve
 from lockforge.detect.gather import gather
 from lockforge.detect.overrides import wanted_from
 from lockforge.errors import UsageError
@@ -25,8 +23,7 @@ if TYPE_CHECKING:
     from lockforge.ports import System
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Observed:
+class Observed(NamedTuple):
     """A machine as it was asked, or as facts were saved of it."""
 
     facts: Facts
@@ -35,8 +32,7 @@ class Observed:
     """What its variables ask for."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Judged:
+class Judged(NamedTuple):
     """A machine with the rows as judged for it."""
 
     observed: Observed

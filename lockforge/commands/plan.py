@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lockforge.catalog import Catalog
-    from lockforge.model.choice import Fleet
+    from lockforge.model.fleet import Fleet
     from lockforge.model.lock import LockedRow
     from lockforge.model.machine import Facts
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lockforge import devices
@@ -53,7 +52,7 @@ def read_amd(
     nodes = device_nodes(answers)
     matters = host.os == "linux" and not host.wsl2 and bool(nodes)
     amd = Amd(
-        gpus=tuple(replace(gpu, visible=number in visible) for number, gpu in enumerate(gpus)),
+        gpus=tuple(gpu._replace(visible=number in visible) for number, gpu in enumerate(gpus)),
         source=source,
         device_node="kfd" in nodes if matters else None,
     )
@@ -83,8 +82,8 @@ def read_topology(text: str) -> tuple[AmdGpu, ...]:
         elif found and found[-1].pci_id is None:
             device = f"{int(match['value']):04x}"
             known = devices.amd_gpu(device)
-            found[-1] = replace(
-                found[-1], pci_id=f"{AMD}:{device}", name=known.name if known else None
+            found[-1] = found[-1]._replace(
+                pci_id=f"{AMD}:{device}", name=known.name if known else None
             )
     return tuple(gpu for gpu in found if gpu.gfx != _CPU)
 
@@ -113,7 +112,7 @@ def _rocminfo_gpus(text: str) -> Iterator[AmdGpu]:
             fields.setdefault(key, value.strip())
         gfx = read_gfx(fields.get("Name", ""))
         if gfx and fields.get("Device Type") == "GPU":
-            yield replace(_agent(gfx), name=fields.get("Marketing Name"))
+            yield _agent(gfx)._replace(name=fields.get("Marketing Name"))
 
 
 def read_gfx(text: str) -> str | None:

@@ -9,8 +9,8 @@ from packaging.version import Version
 
 from lockforge.model.accelerator import Accelerator
 from lockforge.model.choice import Build
-from lockforge.model.matrix import parse_minor
 from lockforge.model.platforms import PLATFORMS
+from lockforge.model.python import parse_minor
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,7 +8,7 @@ from lockforge.detect.builds import catalog_builds, platform_of
 from lockforge.detect.judge_cuda import has_kernels, is_stated, needs_jetpack, visible_gpus
 from lockforge.detect.words import name_nvidia
 from lockforge.model.machine import Caution
-from lockforge.model.matrix import parse_minor
+from lockforge.model.python import parse_minor
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from lockforge.catalog import Catalog
     from lockforge.model.choice import Build, Choice
     from lockforge.model.machine import Facts, Nvidia
-    from lockforge.model.matrix import PythonMinor
     from lockforge.model.platforms import Platform
+    from lockforge.model.python import PythonMinor
 
 _STATES = {
     "driver_library_mismatch": (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from lockforge.detect.builds import platform_of
+from lockforge.detect.builds import catalog_builds, platform_of
 from lockforge.detect.judge_cuda import has_kernels, judge_cuda
 from lockforge.detect.judge_host import why_not_host
 from lockforge.detect.judge_others import judge_rocm, judge_xpu
@@ -53,6 +53,15 @@ def choose(
         best = replace(found, forced=True)
         verdicts = tuple(best if one is found else one for one in verdicts)
     return Choice(verdicts=verdicts, best=best, wanted=wanted)
+
+
+def would_serve(facts: Facts, catalog: Catalog) -> str | None:
+    """Name the accelerator of the catalogue, at its newest torch, that serves a host best."""
+    platform = platform_of(facts)
+    if platform is None:
+        return None
+    best = choose(facts, catalog_builds(catalog, platform, None), catalog).best
+    return None if best is None else best.build.accelerator.label
 
 
 def _judge(build: Build, facts: Facts, catalog: Catalog) -> Verdict:

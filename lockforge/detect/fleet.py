@@ -5,10 +5,11 @@ from __future__ import annotations
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from lockforge.detect.builds import catalog_builds, platform_of
-from lockforge.detect.choose import choose
+from lockforge.detect.builds import platform_of
+from lockforge.detect.choose import choose, would_serve
 from lockforge.detect.judge_host import has_python, why_no_platform
-from lockforge.model.choice import FALLBACK, Fleet, HostPlan
+from lockforge.model.choice import FALLBACK
+from lockforge.model.fleet import Fleet, HostPlan
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -30,15 +31,6 @@ def plan_fleet(
         unused_rows=tuple(build.name for build in builds if build.name not in given),
         cheapest=cheapest_rows(builds, [plan.choice for plan in plans]),
     )
-
-
-def would_serve(facts: Facts, catalog: Catalog) -> str | None:
-    """Name the accelerator of the catalogue, at its newest torch, that serves a host best."""
-    platform = platform_of(facts)
-    if platform is None:
-        return None
-    best = choose(facts, catalog_builds(catalog, platform, None), catalog).best
-    return None if best is None else best.build.accelerator.label
 
 
 def _plan_host(host: str, facts: Facts, builds: Sequence[Build], catalog: Catalog) -> HostPlan:

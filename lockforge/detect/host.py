@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from lockforge import devices
 from lockforge.detect.answers import read_pairs
@@ -29,8 +28,7 @@ _SAME_NUMBERS = frozenset({"arch", "fedora", "rhel"})
 _PRODUCT = re.compile(r"^ProductVersion:[ \t]*(\d[\d.]{0,20})[ \t]*$", re.ASCII | re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Host:
+class Host(NamedTuple):
     """A machine without its accelerators; the fields are those of Facts."""
 
     os: System | None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from lockforge.detect.builds import BITS, platform_base, platform_of
 from lockforge.detect.words import listed
-from lockforge.model.matrix import render_python
+from lockforge.model.python import render_python
 
 if TYPE_CHECKING:
     from lockforge.model.choice import Build

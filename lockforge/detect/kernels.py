@@ -7,8 +7,7 @@ newer, where the driver can compile it.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -22,8 +21,7 @@ _PAIR = re.compile(r"(\d{1,9})\.(\d{1,9})", re.ASCII)
 _NUMBERS = re.compile(r"\d{1,9}(?:\.\d{1,9})*", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Kernels:
+class Kernels(NamedTuple):
     """What one torch of a build was compiled for."""
 
     architectures: tuple[str, ...]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from lockforge import devices
 from lockforge.detect import nvidia_texts as texts
@@ -36,8 +35,7 @@ _TEGRA_CAPABILITIES = (
 """By what the model's name contains, the first that fits: an Orin Nano is no Nano."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Evidence:
+class _Evidence(NamedTuple):
     """What each source told, before any is preferred."""
 
     host: Host
@@ -240,7 +238,7 @@ def _fill_from_model(gpu: NvidiaGpu, model: str | None) -> NvidiaGpu:
     lowered = f"{model} {gpu.name or ''}".lower()
     capability = next((cap for word, cap in _TEGRA_CAPABILITIES if word in lowered), None)
     source = BY_MODEL if capability else None
-    return replace(gpu, compute_cap=capability, compute_cap_source=source)
+    return gpu._replace(compute_cap=capability, compute_cap_source=source)
 
 
 def _hide(
@@ -253,8 +251,7 @@ def _hide(
     value = variables.get(visibility.CUDA)
     visible = visibility.visible_to_cuda(value, len(nvidia.gpus), identities)
     gpus = tuple(
-        replace(
-            gpu,
+        gpu._replace(
             visible=number in visible,
             mig=tuple(profile for profile, _ in identities[number].migs)
             if number in identities
@@ -271,4 +268,4 @@ def _hide(
     # GPUs are listed: other ways of giving them to a container set it to `void` as well.
     if not gpus and variables.get(visibility.CONTAINER) in {"void", "none", ""}:
         hidden = (visibility.CONTAINER,)
-    return replace(nvidia, gpus=gpus, order_unstated=unstated), hidden
+    return nvidia._replace(gpus=gpus, order_unstated=unstated), hidden

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 Complaint: TypeAlias = Literal["no_devices", "mismatch", "no_driver", "unknown_field"]
 
@@ -39,8 +38,7 @@ _COMPLAINTS: tuple[tuple[str, Complaint], ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListedGpu:
+class ListedGpu(NamedTuple):
     """One GPU as the driver lists it."""
 
     name: str | None
@@ -48,8 +46,7 @@ class ListedGpu:
     compute_cap: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Identity:
+class Identity(NamedTuple):
     """What CUDA_VISIBLE_DEVICES may call a GPU and its MIG devices."""
 
     uuid: str | None
@@ -57,8 +54,7 @@ class Identity:
     """Profile and UUID of each."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Libraries:
+class Libraries(NamedTuple):
     """What libcuda and NVML told when loaded."""
 
     driver: str | None = None

@@ -6,8 +6,8 @@ lockforge's own come before those that people set for uv, and these before conda
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from lockforge import devices
 from lockforge.errors import UsageError
@@ -38,8 +38,7 @@ _OLDEST = 8
 _GFX = re.compile(r"gfx(?!000)[0-9a-f]{3,5}", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Overrides:
+class Overrides(NamedTuple):
     """The variables that are set, read and checked; of several for one fact the first."""
 
     driver: Override | None = None
@@ -99,8 +98,8 @@ def apply_overrides(facts: Facts, overrides: Overrides, catalog: Callable[[], Ca
     elif conda and not overrides.capabilities:
         used.append(conda)
         if nvidia:
-            gpus = tuple(replace(gpu, visible=False) for gpu in nvidia.gpus)
-            nvidia = replace(nvidia, state="hidden", gpus=gpus)
+            gpus = tuple(gpu._replace(visible=False) for gpu in nvidia.gpus)
+            nvidia = nvidia._replace(state="hidden", gpus=gpus)
             hidden = [*(name for name in hidden if "CUDA" not in name), CONDA]
     if capabilities := overrides.capabilities:
         nvidia = _with_capabilities(nvidia, capabilities)
@@ -155,7 +154,7 @@ def _with_driver(nvidia: Nvidia | None, version: str | None, source: str) -> Nvi
         nvidia = Nvidia(kernel_driver_version=None, driver_source="none", state="ok", gpus=())
     # That a reboot is due stays worth saying.
     state = nvidia.state if nvidia.state == "driver_library_mismatch" else "ok"
-    return replace(nvidia, kernel_driver_version=version, driver_source=source, state=state)
+    return nvidia._replace(kernel_driver_version=version, driver_source=source, state=state)
 
 
 def _floor(cuda: str, facts: Facts, catalog: Catalog) -> str | None:
@@ -184,7 +183,7 @@ def _with_capabilities(nvidia: Nvidia | None, override: Override) -> Nvidia:
         )
     keep = nvidia.kernel_driver_version is None or nvidia.state == "driver_library_mismatch"
     state = nvidia.state if keep else "ok"
-    return replace(nvidia, state=state, gpus=gpus, order_unstated=False)
+    return nvidia._replace(state=state, gpus=gpus, order_unstated=False)
 
 
 def _amd(override: Override) -> Amd:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,8 +35,7 @@ _GENERIC = "Microsoft "
 _PNP = re.compile(r"PCI\\VEN_([0-9A-F]{4})&DEV_([0-9A-F]{4})", re.ASCII | re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Device:
+class Device(NamedTuple):
     """One display device or accelerator on the bus."""
 
     vendor: str

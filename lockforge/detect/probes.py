@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from lockforge.detect import host, nvidia, overrides, pci, visibility
 from lockforge.detect.amd import read_agents
@@ -52,8 +51,7 @@ _MIG_CAPABILITIES = frozenset({"8.0", "9.0", "10.0", "10.3"})
 _MIG_NAME = re.compile(r"\b(?:A30|A100|A800|[BH][12358]00|H20|G[BH][23]00|RTX PRO)\b")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Probe:
+class Probe(NamedTuple):
     """One question, and the answers so far that make it worth asking."""
 
     name: str

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from lockforge.errors import LockSelectionError
 from lockforge.model.accelerator import names_accelerator
-from lockforge.model.matrix import parse_minor
+from lockforge.model.python import parse_minor
 from lockforge.standards.digest import row_digest
 from lockforge.standards.pylock import locked_rows
 from lockforge.standards.selection import identity, select_possible
@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from packaging.pylock import Pylock
 
     from lockforge.model.lock import LockedRow
-    from lockforge.model.matrix import Matrix, PythonMinor
+    from lockforge.model.matrix import Matrix
     from lockforge.model.platforms import Platform
     from lockforge.model.project import Project
+    from lockforge.model.python import PythonMinor
 
 
 def stale_reasons(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lockforge.model.matrix import render_python
+from lockforge.model.python import render_python
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,7 +9,7 @@ from packaging.specifiers import SpecifierSet
 from lockforge.merge.rows import locked_row
 from lockforge.merge.selector import Selector
 from lockforge.model.lock import Dependency, Lock, LockedFile, LockedPackage
-from lockforge.model.matrix import render_minor, render_python
+from lockforge.model.python import render_minor, render_python
 from lockforge.standards.environment import decided_environment
 from lockforge.standards.filenames import parse_wheel_name
 from lockforge.standards.markers import Atom, Node, conjoin, disjoin, join, render
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from lockforge.catalog import Catalog
-    from lockforge.model.matrix import Matrix, PythonMinor, Target
+    from lockforge.model.matrix import Matrix, Target
+    from lockforge.model.python import PythonMinor
     from lockforge.model.release import DistributionFile
     from lockforge.model.resolution import Addition, Pin, Resolution
 

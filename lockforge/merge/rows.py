@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lockforge.model.lock import LockedFile, LockedRow
-from lockforge.model.matrix import render_python
+from lockforge.model.python import render_python
 from lockforge.standards.digest import row_digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from lockforge.catalog import Catalog
-    from lockforge.model.matrix import PythonMinor, Row
+    from lockforge.model.matrix import Row
+    from lockforge.model.python import PythonMinor
     from lockforge.model.release import DistributionFile
     from lockforge.model.resolution import Resolution
 

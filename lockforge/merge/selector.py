@@ -10,14 +10,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from lockforge.merge.terms import Axis, express
-from lockforge.model.matrix import render_minor
+from lockforge.model.python import render_minor
 from lockforge.standards.environment import decided_environment
 from lockforge.standards.markers import Atom, Node, join, render
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from lockforge.model.matrix import Matrix, PythonMinor, Row, Target
+    from lockforge.model.matrix import Matrix, Row, Target
+    from lockforge.model.python import PythonMinor
 
 
 class Clause(NamedTuple):

@@ -15,7 +15,7 @@ from packaging.markers import Marker
 from packaging.specifiers import SpecifierSet
 
 from lockforge.errors import LockSelectionError, ProofError
-from lockforge.model.matrix import render_minor
+from lockforge.model.python import render_minor
 from lockforge.standards.environment import host_environment
 from lockforge.standards.patches import deciding_patches
 from lockforge.standards.pylock import parse_pylock
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from packaging.pylock import Pylock
     from packaging.version import Version
 
-    from lockforge.model.matrix import PythonMinor, Target
+    from lockforge.model.matrix import Target
+    from lockforge.model.python import PythonMinor
     from lockforge.model.resolution import Pin, Resolution
 
 _Identity: TypeAlias = "tuple[Version | None, str | None, str | None]"

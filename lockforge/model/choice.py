@@ -1,4 +1,4 @@
-"""What is judged for a host, what came of it, and the same for many hosts."""
+"""What is judged for a host, and what came of it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from packaging.version import Version
 
     from lockforge.model.accelerator import Accelerator
-    from lockforge.model.matrix import PythonMinor
     from lockforge.model.platforms import Platform
+    from lockforge.model.python import PythonMinor
 
 Status: TypeAlias = Literal["usable", "partial", "refused"]
 
@@ -79,37 +79,3 @@ class Choice:
     best: Verdict | None
     """What would be installed: what the user wanted if that goes, else the first usable."""
     wanted: Wanted | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HostPlan:
-    """What one host of a fleet gets."""
-
-    host: str
-    """The name of the file its facts are in."""
-    choice: Choice
-    row: str | None
-    """None where no row of the lock serves it."""
-    reason: str
-    would_serve: str | None = None
-    """The accelerator to add a row for, where *row* is None and there is one that serves it."""
-    to_lock: str | None = None
-    """The row to lock for that, with the Python where the lock has none for this one."""
-    fallback: bool = False
-    """Whether it has a GPU and gets a row for the CPU all the same."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fleet:
-    """What many hosts get out of one lock."""
-
-    hosts: tuple[HostPlan, ...]
-    unused_rows: tuple[str, ...]
-    """Rows that no host gets, in the lock's order."""
-    cheapest: tuple[str, ...]
-    """The rows that cost least of those sets that serve every host that any row serves."""
-
-    @property
-    def unserved(self) -> tuple[HostPlan, ...]:
-        """The hosts that get no row."""
-        return tuple(plan for plan in self.hosts if plan.row is None)

@@ -7,7 +7,7 @@ on another.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 Outcome: TypeAlias = Literal["said", "failed", "absent", "timeout", "unreadable"]
 
@@ -79,8 +79,7 @@ Question: TypeAlias = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class Answer(NamedTuple):
     """What a machine said to one question. A probe never raises: its failure is an answer."""
 
     outcome: Outcome
@@ -96,8 +95,7 @@ class Answer:
     """The program's place where it was not found on PATH."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class Asked(NamedTuple):
     """One probe as it was asked, for the record."""
 
     name: str

@@ -9,16 +9,9 @@ from typing import TYPE_CHECKING
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from lockforge.model.accelerator import Accelerator, is_label
-from lockforge.model.matrix import (
-    Matrix,
-    PythonMinor,
-    Row,
-    Target,
-    parse_minor,
-    render_minor,
-    render_python,
-)
+from lockforge.model.matrix import Matrix, Row, Target
 from lockforge.model.platforms import ALIASES, PLATFORMS, Floor, parse_platform
+from lockforge.model.python import PythonMinor, parse_minor, render_minor, render_python
 from lockforge.project.faults import TABLE, nearest
 from lockforge.standards.patches import python_fits
 

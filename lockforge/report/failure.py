@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from lockforge.model.matrix import render_python
+from lockforge.model.python import render_python
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -10,7 +10,7 @@ from lockforge.report.tables import harmless, section, table
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lockforge.model.choice import Fleet, HostPlan
+    from lockforge.model.fleet import Fleet, HostPlan
 
 FORMAT = 1
 """The revision of `fleet_data`."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from packaging.version import Version
 
 from lockforge.model.accelerator import names_accelerator
-from lockforge.model.matrix import parse_minor
+from lockforge.model.python import parse_minor
 from lockforge.report.tables import section, table
 from lockforge.standards.pylock import own_rows, required_name
 from lockforge.standards.selection import identity, select_possible

@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING
 
 from packaging.specifiers import SpecifierSet
 
-from lockforge.model.matrix import render_minor
+from lockforge.model.python import render_minor
 from lockforge.standards.markers import may_hold
 from lockforge.standards.patches import deciding_patches, lowest_patch
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from lockforge.model.matrix import PythonMinor, Target
+    from lockforge.model.matrix import Target
     from lockforge.model.platforms import Platform
+    from lockforge.model.python import PythonMinor
     from lockforge.resolve.need import Candidate, Identifier
 
 

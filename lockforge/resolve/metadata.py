@@ -14,8 +14,8 @@ from lockforge.standards.patches import python_fits
 if TYPE_CHECKING:
     from packaging.requirements import Requirement
 
-    from lockforge.model.matrix import PythonMinor
     from lockforge.model.platforms import Platform
+    from lockforge.model.python import PythonMinor
     from lockforge.model.release import Metadata
     from lockforge.resolve.need import Candidate, Need
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from lockforge.model.matrix import PythonMinor, Target
+    from lockforge.model.matrix import Target
+    from lockforge.model.python import PythonMinor
     from lockforge.model.resolution import Resolution
     from lockforge.resolve.need import Candidate
 

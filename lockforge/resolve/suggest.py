@@ -14,8 +14,9 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import NormalizedName, canonicalize_name
 
 from lockforge.errors import LockforgeError, MetadataError
-from lockforge.model.matrix import Matrix, render_python
+from lockforge.model.matrix import Matrix
 from lockforge.model.project import RowSettings
+from lockforge.model.python import render_python
 from lockforge.model.resolution import Resolution, Suggestion
 from lockforge.resolve.finder import Finder
 from lockforge.resolve.limits import Limits

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lockforge.model.matrix import render_minor
+from lockforge.model.python import render_minor
 from lockforge.standards.patches import lowest_patch
 
 if TYPE_CHECKING:
-    from lockforge.model.matrix import PythonMinor
     from lockforge.model.platforms import Platform
+    from lockforge.model.python import PythonMinor
 
 OPEN_VARIABLES = (
     "python_full_version",

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from collections.abc import Set as AbstractSet
 
-    from lockforge.model.matrix import PythonMinor
     from lockforge.model.platforms import Platform
+    from lockforge.model.python import PythonMinor
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<paren>[()])|(?P<joint>and|or)(?![\w.])"

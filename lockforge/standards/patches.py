@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
-from lockforge.model.matrix import PythonMinor, render_minor
+from lockforge.model.python import PythonMinor, render_minor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -24,7 +24,7 @@ from lockforge.model.lock import (
     LockedPackage,
     LockedRow,
 )
-from lockforge.model.matrix import parse_minor
+from lockforge.model.python import parse_minor
 from lockforge.standards import toml
 
 # What `packaging` logs of a newer minor version is ours to say.

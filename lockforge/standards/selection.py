@@ -16,7 +16,7 @@ from packaging.markers import (
 from packaging.pylock import PackageArchive, PackageSdist, PackageWheel, PylockSelectError
 
 from lockforge.errors import LockSelectionError
-from lockforge.model.matrix import render_python
+from lockforge.model.python import render_python
 from lockforge.standards.environment import host_environment
 from lockforge.standards.identity import remembered
 from lockforge.standards.markers import can_apply
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from packaging.pylock import Package, PackageDirectory, PackageVcs, Pylock
     from packaging.specifiers import SpecifierSet
 
-    from lockforge.model.matrix import PythonMinor
     from lockforge.model.platforms import Platform
+    from lockforge.model.python import PythonMinor
 
 _HINT = "restore the lock from version control, or run `lockforge lock`"
 

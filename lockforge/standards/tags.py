@@ -15,8 +15,8 @@ from packaging.tags import Tag, compatible_tags, cpython_tags, mac_platforms
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lockforge.model.matrix import PythonMinor
     from lockforge.model.platforms import Floor, Platform
+    from lockforge.model.python import PythonMinor
 
 # PEP 600: the legacy names of three rungs.
 _LEGACY_MANYLINUX = {(2, 17): "manylinux2014", (2, 12): "manylinux2010", (2, 5): "manylinux1"}

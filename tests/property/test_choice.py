@@ -314,7 +314,7 @@ def test_another_gpu_makes_no_row_usable(facts: Facts, builds: list[Build], gpu:
     nvidia = facts.nvidia
     assert nvidia is not None
     assume(any(one.visible for one in nvidia.gpus))
-    more = replace(facts, nvidia=replace(nvidia, gpus=(*nvidia.gpus, gpu)))
+    more = replace(facts, nvidia=nvidia._replace(gpus=(*nvidia.gpus, gpu)))
     assert _usable(more, builds) <= _usable(facts, builds)
 
 
@@ -326,8 +326,8 @@ def test_a_newer_driver_takes_no_row_away(facts: Facts, builds: list[Build], dri
     assert nvidia is not None
     assert nvidia.kernel_driver_version is not None
     older, newer = sorted((nvidia.kernel_driver_version, driver), key=Version)
-    with_older = replace(facts, nvidia=replace(nvidia, kernel_driver_version=older))
-    with_newer = replace(facts, nvidia=replace(nvidia, kernel_driver_version=newer))
+    with_older = replace(facts, nvidia=nvidia._replace(kernel_driver_version=older))
+    with_newer = replace(facts, nvidia=nvidia._replace(kernel_driver_version=newer))
     assert _usable(with_older, builds) <= _usable(with_newer, builds)
 
 

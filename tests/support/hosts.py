@@ -63,7 +63,7 @@ def nvidia(driver: str | None, *gpus: NvidiaGpu | str, **more: Any) -> Nvidia:
         state="ok",
         gpus=tuple(gpu if isinstance(gpu, NvidiaGpu) else _gpu(gpu) for gpu in gpus),
     )
-    return replace(found, **more)
+    return found._replace(**more)
 
 
 def _gpu(capability: str) -> NvidiaGpu:
@@ -72,4 +72,4 @@ def _gpu(capability: str) -> NvidiaGpu:
 
 def amd(*gfx: str | None, **more: Any) -> Amd:
     gpus = tuple(AmdGpu(gfx=one, integrated=None, pci_id="1002:164e") for one in gfx)
-    return replace(Amd(gpus=gpus, source="rocm_agent_enumerator"), **more)
+    return Amd(gpus=gpus, source="rocm_agent_enumerator")._replace(**more)

@@ -16,9 +16,10 @@ from lockforge.merge.merge import merge
 from lockforge.model.accelerator import Accelerator
 from lockforge.model.index import Index, UserIndex
 from lockforge.model.lock import Lock, LockedFile
-from lockforge.model.matrix import Matrix, Row, Target, parse_minor
+from lockforge.model.matrix import Matrix, Row, Target
 from lockforge.model.platforms import parse_platform
 from lockforge.model.project import Policy, Project, ProjectRequirement, RowSettings
+from lockforge.model.python import parse_minor
 from lockforge.model.release import DistributionFile, Listing, Metadata
 from lockforge.model.resolution import Failure, Preferred, Resolution
 from lockforge.resolve.finder import Finder

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -412,7 +411,7 @@ def test_round_trip(tmp_path: Path) -> None:
     system = CapturedSystem.open(tmp_path / "new")
 
     for question, answer in ANSWERS.items():
-        assert system.ask(question) == replace(answer, text=clean.replace(answer.text)), question
+        assert system.ask(question) == answer._replace(text=clean.replace(answer.text)), question
 
 
 def test_nothing_private(tmp_path: Path) -> None:

@@ -181,10 +181,10 @@ def test_hidden_gpus() -> None:
     assert choice.verdicts[0].reason == "CUDA_VISIBLE_DEVICES hides H100 (9.0)"
     assert choice.best is not None
     assert choice.best.reason == "a fallback: CUDA_VISIBLE_DEVICES hides H100 (9.0)"
-    gpus = tuple(replace(one, visible=False) for one in amd("gfx1100").gpus)
+    gpus = tuple(one._replace(visible=False) for one in amd("gfx1100").gpus)
     both = replace(
         facts,
-        amd=replace(amd(), gpus=gpus),
+        amd=amd()._replace(gpus=gpus),
         hidden_by=("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"),
     )
     assert verdict(both, row("cu130")).reason == "CUDA_VISIBLE_DEVICES hides H100 (9.0)"
@@ -344,7 +344,7 @@ def test_rocm_needs_one_gpu_that_is_listed() -> None:
     unreached = linux(amd=amd("gfx1100", device_node=False))
     assert verdict(unreached, row("rocm7.2")).status == "refused"
     given = amd("gfx1100")
-    hidden = replace(given, gpus=tuple(replace(gpu, visible=False) for gpu in given.gpus))
+    hidden = given._replace(gpus=tuple(gpu._replace(visible=False) for gpu in given.gpus))
     facts = linux(amd=hidden, hidden_by=("HIP_VISIBLE_DEVICES",))
     assert verdict(facts, row("rocm7.2")).reason == "HIP_VISIBLE_DEVICES hides gfx1100"
     assert verdict(linux(amd=amd(None)), row("rocm7.2")).status == "refused"
@@ -374,7 +374,7 @@ def test_what_is_not_known_of_a_gpu_is_not_denied() -> None:
     """A row without known code for a GPU is refused, as one that may have it or not."""
     unknown = NvidiaGpu(name="GPU", compute_cap=None)
     found = nvidia("580.95.05", "6.1")
-    reason = verdict(linux(nvidia=replace(found, gpus=(*found.gpus, unknown))), row("cu130")).reason
+    reason = verdict(linux(nvidia=found._replace(gpus=(*found.gpus, unknown))), row("cu130")).reason
     assert (
         "no kernels for GPU of 6.1 (6.1), and whether it has some for GPU (unknown capability) "
         "is not known" in reason

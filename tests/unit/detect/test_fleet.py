@@ -7,7 +7,8 @@ from dataclasses import replace
 from packaging.version import Version
 
 from lockforge.catalog import load_catalog
-from lockforge.detect.fleet import plan_fleet, would_serve
+from lockforge.detect.choose import would_serve
+from lockforge.detect.fleet import plan_fleet
 from lockforge.model.accelerator import Accelerator
 from lockforge.model.choice import Build
 from lockforge.model.machine import Facts, Libc

@@ -6,7 +6,8 @@ import itertools
 
 import pytest
 
-from lockforge.model.matrix import Matrix, PythonMinor, parse_minor, render_minor, render_python
+from lockforge.model.matrix import Matrix
+from lockforge.model.python import PythonMinor, parse_minor, render_minor, render_python
 from tests.unit.fakes import make_matrix, make_row, make_target
 
 

@@ -9,8 +9,9 @@ import pytest
 from lockforge.catalog import load_catalog
 from lockforge.errors import Fault
 from lockforge.model.accelerator import Accelerator
-from lockforge.model.matrix import PythonMinor, Row
+from lockforge.model.matrix import Row
 from lockforge.model.platforms import PLATFORMS
+from lockforge.model.python import PythonMinor
 from lockforge.project.faults import Faults
 from lockforge.project.rows import (
     build_matrix,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from lockforge.model.choice import Choice, Fleet, HostPlan
+from lockforge.model.choice import Choice
+from lockforge.model.fleet import Fleet, HostPlan
 from lockforge.report.fleet import fleet_data, render_fleet, render_fleet_markdown
 
 _NOTHING = Choice(verdicts=(), best=None)
