@@ -104,13 +104,18 @@ def amd_gpu(device_id: str) -> KnownAmd | None:
 
 
 @lru_cache(maxsize=1)
-def _integrated() -> dict[str, bool]:
-    return {row[0]: row[1] == "integrated" for row in _rows("amd-devices").values()}
+def _kinds() -> dict[str, set[str]]:
+    # What Linux before 6.0 calls a gfx1036.
+    kinds: dict[str, set[str]] = {"gfx1037": {"integrated"}}
+    for gfx, kind, _ in _rows("amd-devices").values():
+        kinds.setdefault(gfx, set()).add(kind)
+    return kinds
 
 
 def is_integrated(gfx: str) -> bool | None:
-    """Whether GPUs of an architecture are part of a processor."""
-    return None if gfx == "-" else _integrated().get(gfx)
+    """Whether GPUs of an architecture are part of a processor; None where only some are."""
+    kinds = _kinds().get(gfx, set())
+    return kinds == {"integrated"} if len(kinds) == 1 and gfx != "-" else None
 
 
 def intel_gpu(device_id: str) -> KnownIntel | None:

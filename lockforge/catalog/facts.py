@@ -153,26 +153,36 @@ class Catalog:
         A torch newer than the catalogue is judged by the newest rule of that accelerator.
         """
         if accelerator.kind == "rocm":
-            fact = self._data["amd-architectures"].get(accelerator.label)
-            return fact and GpuArchitectures(
-                architectures=tuple(fact["gfx"]), ptx=(), source=fact["source"], judged_by=None
-            )
+            return self._amd_architectures(accelerator.label, (torch.major, torch.minor))
         machine = "aarch64" if platform.machine == "aarch64" else "x86_64"
         known = [
-            (parse_minor(fact["torch"]), fact)
+            (parse_minor(fact["torch"]), "system" in fact, fact)
             for fact in self._data["gpu-architectures"]
-            if fact["accelerator"] == accelerator.label and fact["machine"] == machine
+            if fact["accelerator"] == accelerator.label
+            and fact["machine"] == machine
+            and fact.get("system", platform.system) == platform.system
         ]
         asked = (torch.major, torch.minor)
-        usable = [(minor, fact) for minor, fact in known if minor <= asked]
+        usable = [one for one in known if one[0] <= asked]
         if not usable:
             return None
-        minor, fact = max(usable, key=lambda pair: pair[0])
+        # What is said of one system goes before what is said of all.
+        minor, _, fact = max(usable, key=lambda one: one[:2])
         return GpuArchitectures(
             architectures=tuple(fact["sm"]),
             ptx=tuple(fact.get("ptx", ())) if platform.system == "linux" else (),
             source=fact["source"],
             judged_by=None if minor == asked else fact["torch"],
+        )
+
+    def _amd_architectures(self, label: str, torch: tuple[int, int]) -> GpuArchitectures | None:
+        fact = self._data["amd-architectures"].get(label)
+        if fact is None:
+            return None
+        early = "since" in fact and torch < parse_minor(fact["since"])
+        names, source = ("earlier", "earlier-source") if early else ("gfx", "source")
+        return GpuArchitectures(
+            architectures=tuple(fact[names]), ptx=(), source=fact[source], judged_by=None
         )
 
     def _newest(self, accelerator: Accelerator, platform: Platform) -> dict[str, Any] | None:

@@ -30,6 +30,17 @@ _OPEN = frozenset(
     {"sources", "kinds", "accelerators", "amd-architectures", "kinds.cuda.drivers"}
     | {"newest-torch", "support-ends"}
 )
+_ARCHITECTURE_KEYS: dict[str, type] = {
+    "torch": str,
+    "accelerator": str,
+    "machine": str,
+    "system": str,
+    "sm": list,
+    "ptx": list,
+    "source": str,
+}
+_MACHINES = ("x86_64", "aarch64")
+_SYSTEMS = ("linux", "windows")
 _RULE_KEYS: dict[str, type] = {
     "package": str,
     "versions": str,
@@ -56,6 +67,8 @@ def find_faults(user: Any, packaged: dict[str, Any], where: str) -> list[Fault]:
         *_python_faults(user.get("python", {}).get("minors", []), "python.minors"),
         *_newest_faults(user.get("newest-torch", {}), packaged["newest-torch"]),
         *_end_faults(user.get("support-ends", {}), packaged["support-ends"]),
+        *_architecture_faults(user.get("gpu-architectures", [])),
+        *_amd_faults(user.get("amd-architectures", {}), packaged["amd-architectures"]),
     ]
 
 
@@ -120,16 +133,21 @@ def _rule_faults(rules: list[dict[str, Any]]) -> Iterator[Fault]:
             yield from _requirement_faults(rule, at)
 
 
-def _rule_key_faults(rule: dict[str, Any], at: str) -> Iterator[Fault]:
-    """Check the keys of a rule and the kind of their values."""
-    for key, value in rule.items():
-        wanted = _RULE_KEYS.get(key)
+def _key_faults(fact: dict[str, Any], known: dict[str, type], at: str) -> Iterator[Fault]:
+    """Check the keys of an item of a list and the kind of their values."""
+    for key, value in fact.items():
+        wanted = known.get(key)
         if wanted is None:
-            hint = f"expected one of {', '.join(_RULE_KEYS)}"
+            hint = f"expected one of {', '.join(known)}"
             yield Fault(where=f"{at}.{key}", message="unknown key", hint=hint)
         elif not isinstance(value, wanted):
             message = f"expected {_SHAPES[wanted]}, found {value!r}"
             yield Fault(where=f"{at}.{key}", message=message)
+
+
+def _rule_key_faults(rule: dict[str, Any], at: str) -> Iterator[Fault]:
+    """Check the keys of a rule, their values, and that `pairs` is what it has to be."""
+    yield from _key_faults(rule, _RULE_KEYS, at)
     series = rule.get("pairs")
     if series is not None and "versions" in rule:
         yield Fault(where=f"{at}.pairs", message="stands in place of versions, not beside it")
@@ -189,6 +207,51 @@ def _newest_faults(
             yield Fault(where=at, message=f"missing {', '.join(sorted(missing))}")
         yield from _version_faults(fact.get("torch", "0"), f"{at}.torch")
         yield from _python_faults(fact.get("pythons", []), f"{at}.pythons")
+
+
+def _architecture_faults(facts: list[dict[str, Any]]) -> Iterator[Fault]:
+    for number, fact in enumerate(facts):
+        at = f"gpu-architectures[{number}]"
+        if missing := {"torch", "accelerator", "machine", "sm", "source"} - set(fact):
+            yield Fault(where=at, message=f"missing {', '.join(sorted(missing))}")
+            continue
+        faults = list(_key_faults(fact, _ARCHITECTURE_KEYS, at))
+        yield from faults or _architecture_value_faults(fact, at)
+
+
+def _minor_faults(text: str, at: str) -> Iterator[Fault]:
+    try:
+        parse_minor(text)
+    except ValueError:
+        yield Fault(where=at, message=f"not the first two numbers of a version: {text!r}")
+
+
+def _architecture_value_faults(fact: dict[str, Any], at: str) -> Iterator[Fault]:
+    yield from _minor_faults(fact["torch"], f"{at}.torch")
+    for key, known in (("machine", _MACHINES), ("system", _SYSTEMS)):
+        if key in fact and fact[key] not in known:
+            hint = f"expected one of {', '.join(known)}"
+            yield Fault(where=f"{at}.{key}", message=f"unknown {key} {fact[key]!r}", hint=hint)
+    # YAML reads 9.0 as a number.
+    for key in ("sm", "ptx"):
+        for value in fact.get(key, ()):
+            if not isinstance(value, str):
+                message = f"expected a string in quotes, found {value!r}"
+                yield Fault(where=f"{at}.{key}", message=message)
+
+
+def _amd_faults(
+    builds: dict[str, dict[str, Any]], packaged: dict[str, dict[str, Any]]
+) -> Iterator[Fault]:
+    early = {"since", "earlier", "earlier-source"}
+    for label, fact in builds.items():
+        at = f"amd-architectures.{label}"
+        keys = {*fact, *packaged.get(label, ())}
+        wanted = {"gfx", "source"} | (early if early & keys else set())
+        if missing := wanted - keys:
+            yield Fault(where=at, message=f"missing {', '.join(sorted(missing))}")
+        if "since" in fact:
+            yield from _minor_faults(fact["since"], f"{at}.since")
 
 
 def _end_faults(

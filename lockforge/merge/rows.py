@@ -11,6 +11,8 @@ from lockforge.standards.digest import row_digest
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from packaging.version import Version
+
     from lockforge.catalog import Catalog
     from lockforge.model.matrix import Row
     from lockforge.model.python import PythonMinor
@@ -36,10 +38,7 @@ def locked_row(
         for pin in one.pins
     }
     torches = {pin.version for one in resolutions if (pin := one.pin("torch")) is not None}
-    # With several torches in a row the oldest has the fewest architectures to count on.
-    built = (
-        catalog.gpu_architectures(row.accelerator, min(torches), row.platform) if torches else None
-    )
+    architectures, ptx, judged_by = _kernels(row, sorted(torches), catalog)
     floor = row.platform.floor
     return LockedRow(
         name=row.name,
@@ -56,7 +55,28 @@ def locked_row(
         size=sum(file.size or 0 for file in files.values()),
         unsized=sum(file.size is None and file.sha256 is not None for file in files.values()),
         min_driver=catalog.driver_floor(row.accelerator, row.platform) if torches else None,
-        gpu_architectures=built.architectures if built else (),
-        gpu_ptx=built.ptx if built else (),
-        judged_by=built.judged_by if built else None,
+        gpu_architectures=architectures,
+        gpu_ptx=ptx,
+        judged_by=judged_by,
+    )
+
+
+def _kernels(
+    row: Row, torches: Sequence[Version], catalog: Catalog
+) -> tuple[tuple[str, ...], tuple[str, ...], str | None]:
+    """Give the architectures and PTX that all torches of *row* have, and whose lists were taken.
+
+    A newer torch may have dropped what an older one has. Of one that nothing is known of there is
+    nothing to count on.
+    """
+    found = [catalog.gpu_architectures(row.accelerator, one, row.platform) for one in torches]
+    known = [one for one in found if one is not None]
+    if not known or len(known) < len(found):
+        return (), (), None
+    shared = set.intersection(*(set(one.architectures) for one in known))
+    ptx = set.intersection(*(set(one.ptx) for one in known))
+    return (
+        tuple(one for one in known[0].architectures if one in shared),
+        tuple(one for one in known[0].ptx if one in ptx),
+        next((one.judged_by for one in known if one.judged_by), None),
     )

@@ -48,8 +48,8 @@ INTEGRATED = {
     r"Renoir|Cezanne|Lucienne|Barcelo": "gfx90c",
     r"Van ?Gogh|Sephiroth": "gfx1033",
     r"Rembrandt": "gfx1035",
-    r"Raphael|Granite Ridge": "gfx1036",
-    r"Mendocino": "gfx1037",
+    # Linux before 6.0 called Mendocino gfx1037, which LLVM has not.
+    r"Raphael|Granite Ridge|Mendocino": "gfx1036",
     r"Phoenix|Hawk ?Point": "gfx1103",
     r"Strix Halo": "gfx1151",
     r"Strix": "gfx1150",

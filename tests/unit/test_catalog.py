@@ -153,6 +153,7 @@ def test_driver_floors(label: str, linux: str | None, windows: str | None) -> No
 X86_CU130 = ("7.5", "8.0", "8.6", "9.0", "10.0", "12.0")
 ARM_CU130 = ("8.0", "9.0", "10.0", "11.0", "12.0")
 MAXWELL_TO_HOPPER = ("5.0", "6.0", "7.0", "7.5", "8.0", "8.6", "9.0")
+WINDOWS_CU128 = ("5.0", "6.0", "6.1", *MAXWELL_TO_HOPPER[2:], "10.0", "12.0")
 ARCHITECTURES = [
     # label, torch, platform, architectures, ptx, source, judged by
     ("cu130", "2.11.0+cu130", "linux", X86_CU130, ("12.0",), "pytorch-175253", None),
@@ -182,7 +183,21 @@ ARCHITECTURES = [
     ("cu124", "2.5.1", "linux-aarch64", ("9.0",), (), "builder-2.4", None),
     ("cu126", "2.7.1", "linux", MAXWELL_TO_HOPPER, (), "build-cuda-2.7", None),
     # Volta is not in the first builds with Blackwell, comes back in 2.8, and leaves in 2.11.
-    ("cu128", "2.7.1", "win", X86_CU130, (), "build-cuda-2.7", None),
+    ("cu128", "2.7.1", "linux", X86_CU130, ("12.0",), "build-cuda-2.7", None),
+    ("cu128", "2.8.0", "linux", ("7.0", *X86_CU130), (), "build-cuda-2.8", None),
+    # Windows builds have lists of their own: 2.7.1 prints what is older as well, 2.8 begins at 6.1
+    # (pytorch/pytorch pull requests 160586 and 164470), and what follows is as on Linux.
+    ("cu128", "2.7.1", "win", WINDOWS_CU128, (), "printed-2.7", None),
+    ("cu128", "2.8.0", "win", WINDOWS_CU128[2:], (), "pytorch-164470", None),
+    ("cu128", "2.9.1", "win", ("7.0", *X86_CU130), (), "pytorch-164471", None),
+    ("cu126", "2.7.1", "win", MAXWELL_TO_HOPPER, (), "build-cuda-2.7", None),
+    ("cu126", "2.8.0", "linux", MAXWELL_TO_HOPPER, (), "build-cuda-2.8", None),
+    ("cu126", "2.8.0", "win", ("6.1", *MAXWELL_TO_HOPPER[2:]), (), "pytorch-160586", None),
+    ("cu126", "2.9.1", "win", MAXWELL_TO_HOPPER, (), "pytorch-164471", None),
+    # Windows has no wheels of CUDA 12.9 after 2.9.
+    ("cu129", "2.9.0", "win", ("7.0", *X86_CU130), (), "build-cuda-2.8", "2.8"),
+    ("cu126", "2.9.1", "linux-aarch64", ("8.0", "9.0"), (), "pytorch-163764", None),
+    ("cu130", "2.9.1", "linux-aarch64", ARM_CU130, (), "pytorch-163764", None),
     ("cu129", "2.10.0", "linux", ("7.0", *X86_CU130), ("12.0",), "build-cuda-2.10", None),
     ("cu129", "2.13.0", "linux", X86_CU130, ("12.0",), "pytorch-172598", "2.11"),
 ]
@@ -204,6 +219,37 @@ def test_gpu_architectures(
     found = CATALOG.gpu_architectures(Accelerator(label), parse_version(torch), PLATFORMS[platform])
     assert found == GpuArchitectures(
         architectures=architectures, ptx=ptx, source=source, judged_by=judged_by
+    )
+
+
+NAVI_31 = ("gfx900", "gfx906", "gfx908", "gfx90a", "gfx942", "gfx1030", "gfx1100")
+
+
+@pytest.mark.parametrize(
+    ("label", "torch", "architectures", "source"),
+    [
+        # pytorch/builder manywheel/build_docker.sh at release/2.4.
+        ("rocm6.0", "2.4.1", NAVI_31, "uv"),
+        ("rocm6.1", "2.4.1", NAVI_31, "builder-rocm"),
+        ("rocm6.1", "2.5.1", NAVI_31, "builder-rocm"),
+        ("rocm6.1", "2.6.0+rocm6.1", (*NAVI_31, "gfx1101"), "uv"),
+        # The Radeon RX 7600 (gfx1102) and 9000 (gfx12) came in February and March 2025, after 2.6.
+        ("rocm6.2.4", "2.6.0+rocm6.2.4", (*NAVI_31, "gfx1101"), "pytorch-147761"),
+        (
+            "rocm6.2.4",
+            "2.7.1",
+            (*NAVI_31, "gfx1101", "gfx1102", "gfx1200", "gfx1201"),
+            "uv",
+        ),
+    ],
+)
+def test_amd_architectures_by_torch(
+    label: str, torch: str, architectures: tuple[str, ...], source: str
+) -> None:
+    """Builds of older torches for one ROCm have fewer architectures."""
+    found = CATALOG.gpu_architectures(Accelerator(label), Version(torch), PLATFORMS["linux"])
+    assert found == GpuArchitectures(
+        architectures=architectures, ptx=(), source=source, judged_by=None
     )
 
 
@@ -630,6 +676,41 @@ support-ends: {cu140: {last: "3.0"}, gpu: {last: "3.0", ends: "3.1", source: me}
             Fault(where="support-ends.gpu", message="not an accelerator label"),
         ],
     ),
+    (
+        """
+gpu-architectures:
+  - {torch: "3.0", accelerator: cu140, sm: ["9.0"]}
+  - {torch: 3.1, accelerator: cu140, machine: x86_64, gfx: [], sm: ["9.0"], source: me}
+  - {torch: new, accelerator: cu140, machine: arm, system: amiga, sm: [9.0], ptx: [], source: me}
+""",
+        [
+            Fault(where="gpu-architectures[0]", message="missing machine, source"),
+            Fault(where="gpu-architectures[1].torch", message="expected a string, found 3.1"),
+            Fault(
+                where="gpu-architectures[1].gfx",
+                message="unknown key",
+                hint="expected one of torch, accelerator, machine, system, sm, ptx, source",
+            ),
+            Fault(
+                where="gpu-architectures[2].torch",
+                message="not the first two numbers of a version: 'new'",
+            ),
+            Fault(
+                where="gpu-architectures[2].machine",
+                message="unknown machine 'arm'",
+                hint="expected one of x86_64, aarch64",
+            ),
+            Fault(
+                where="gpu-architectures[2].system",
+                message="unknown system 'amiga'",
+                hint="expected one of linux, windows",
+            ),
+            Fault(
+                where="gpu-architectures[2].sm",
+                message="expected a string in quotes, found 9.0",
+            ),
+        ],
+    ),
 ]
 
 
@@ -676,6 +757,11 @@ def test_not_yaml(text: str) -> None:
         ("newest-torch: {cu130: {wheels: a}}\n", "newest-torch.cu130.wheels"),
         ("newest-torch: {130: {torch: '2', pythons: []}}\n", "newest-torch.130"),
         ("support-ends: {cu126: {last: 2.14}}\n", "support-ends.cu126.last"),
+        ("gpu-architectures: [3]\n", "gpu-architectures[0]"),
+        ("amd-architectures: {rocm8.0: {gfx: [gfx950]}}\n", "amd-architectures.rocm8.0"),
+        ("amd-architectures: {rocm7.2: {since: '2.12'}}\n", "amd-architectures.rocm7.2"),
+        ("amd-architectures: {rocm6.1: {since: new}}\n", "amd-architectures.rocm6.1.since"),
+        ("amd-architectures: {rocm6.1: {since: 2.6}}\n", "amd-architectures.rocm6.1.since"),
         ("family: {packages: torch}\n", "family.packages"),
         ("family: {packages: 3}\n", "family.packages"),
     ],

@@ -194,6 +194,11 @@ def test_nvidia_by_id(device: str, expected: KnownNvidia | None) -> None:
         ("74a1", "gfx942", False),
         ("75a3", "gfx950", False),
         ("164e", "gfx1036", True),
+        ("13c0", "gfx1036", True),
+        # Linux, kfd_device.c: GC 10.3.7 has the architecture of 10.3.6.
+        ("1506", "gfx1036", True),
+        ("1114", "gfx1152", True),
+        ("1902", "gfx1153", True),
         ("15bf", "gfx1103", True),
         ("150e", "gfx1150", True),
         ("1586", "gfx1151", True),
@@ -222,8 +227,13 @@ def test_amd_names() -> None:
 @pytest.mark.parametrize(
     ("gfx", "integrated"),
     [
+        ("gfx1035", True),
         ("gfx1036", True),
+        ("gfx1037", True),
         ("gfx1103", True),
+        ("gfx1150", True),
+        ("gfx1152", True),
+        ("gfx1153", True),
         ("gfx1151", True),
         ("gfx90c", True),
         ("gfx1100", False),
@@ -282,6 +292,14 @@ def test_intel_by_id(device: str, expected: KnownIntel | None) -> None:
         ("amzn", "2", "2.26"),
         ("opensuse-leap", "15.6", "2.38"),
         ("sles", "15.5", "2.31"),
+        ("opensuse-leap", "16.0", "2.40"),
+        ("opensuse-tumbleweed", "20260801", "2.43"),
+        ("fedora", "44", "2.43"),
+        ("ubuntu", "26.04", "2.43"),
+        ("debian", "forky", "2.42"),
+        # nixpkgs pull requests 379542 (2.40 until January 2026) and 523468.
+        ("nixos", "25.11", "2.40"),
+        ("nixos", "26.05", "2.42"),
         ("arch", None, "2.43"),
         ("arch", "20260801.0.1", "2.43"),
         # A release that the table does not know, a distribution it does not know, and musl.

@@ -45,7 +45,7 @@ def facts(repository: FakeRepository, *rows: str, pythons: tuple[str, ...]) -> l
 
 
 def test_facts() -> None:
-    """Torch, its GPUs by the oldest build, the driver, and what is downloaded in all."""
+    """Torch, the GPUs of all its builds, the driver, and what is downloaded in all."""
     repository = FakeRepository()
     repository.add(TORCHES[0], "numpy", index=CU130, size=1000)
     repository.add(TORCHES[1], "numpy", index=CU130, size=500)
@@ -75,6 +75,16 @@ def test_facts() -> None:
             judged_by=None,
         )
     ]
+
+
+def test_architectures_that_a_newer_torch_dropped() -> None:
+    """Only what every torch of the row has kernels for can be counted on: 2.11 left out 7.0."""
+    cu128 = torch_index("cu128")
+    repository = FakeRepository()
+    for name in ("2.11.0+cu128-cp312-cp312", "2.10.0+cu128-cp311-cp311"):
+        repository.add(f"torch-{name}-manylinux_2_28_x86_64.whl", index=cu128)
+    (row,) = facts(repository, "linux-cu128", pythons=("3.11", "3.12"))
+    assert row.gpu_architectures == ("7.5", "8.0", "8.6", "9.0", "10.0", "12.0")
 
 
 def test_other_rows() -> None:
