@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from lockforge.detect.probes import PROBES
+from lockforge.model.probe import Variables
 from tests.support.world import World, serve
 
 
@@ -15,17 +17,28 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 ROOT = Path(__file__).parent.parent
+VARIABLES = tuple(
+    name
+    for probe in PROBES
+    if isinstance(probe.question, Variables)
+    for name in probe.question.names
+)
+"""What a machine is asked for."""
 
 
 @pytest.fixture(autouse=True)
 def own_directories(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep the user's cache, configuration, index settings and proxies out of every test."""
+    """Keep the user's cache, configuration, index settings and proxies out of every test.
+
+    So with what they state of GPUs, or hide of them.
+    """
     monkeypatch.setenv("LOCKFORGE_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("NO_PROXY", "*")
     monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
     monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.null.Keyring")
-    for name in ("LOCKFORGE_CATALOG", "PIP_FIND_LINKS", "PIP_INDEX_URL", "UV_INDEX_URL"):
+    own = ("LOCKFORGE_CATALOG", "PIP_FIND_LINKS", "PIP_INDEX_URL", "UV_INDEX_URL")
+    for name in (*own, *VARIABLES):
         monkeypatch.delenv(name, raising=False)
 
 

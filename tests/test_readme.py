@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import ast
+import json
+import re
+from collections.abc import Iterator
 from pathlib import Path
+
+import yaml
 
 from tests.conftest import ROOT
 from tests.support.command import lockforge
@@ -56,3 +62,69 @@ def test_the_machine_shown_is_a_real_answer(tmp_path: Path) -> None:
     ended = lockforge("detect", "--facts", folder, "--accelerators", "cu130,cu128,cpu")
     readme = (ROOT / "README.md").read_text("utf-8")
     assert f"```\n{ended.out}```" in readme
+
+
+def test_the_manifest_shown_is_of_a_captured_machine(tmp_path: Path) -> None:
+    """Each of its entries is read, and answers what it says that it does."""
+    readme = (ROOT / "README.md").read_text("utf-8")
+    blocks = [part.partition("```")[0] for part in readme.split("```yaml\n")[1:]]
+    (manifest,) = (block for block in blocks if "\nfiles:\n" in block)
+    python = "machine=x86_64 sys_platform=linux sysconfig_platform=linux-x86_64 bits=64"
+    texts = {
+        "nvidia_smi.csv": "580.95.05, 8.9, NVIDIA L4\n",
+        "sys_module_nvidia_version": "580.95.05\n",
+        "env": "CUDA_VISIBLE_DEVICES=\n",
+        "python.txt": f"{python} version=3.12.11 implementation=CPython ".replace(" ", "\n"),
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text, "utf-8")
+    (tmp_path / "manifest.yaml").write_text(manifest, "utf-8")
+
+    ended = lockforge("detect", "--facts", tmp_path, "--json", "--explain")
+
+    assert (ended.status, ended.err) == (0, "")
+    data = json.loads(ended.out)
+    assert set(yaml.safe_load(manifest)["files"]) == set(texts)
+    assert data["facts"]["arch"] == "x86_64"
+    assert data["facts"]["hidden_by"] == ["CUDA_VISIBLE_DEVICES"]
+    assert data["facts"]["nvidia"]["driver_source"] == "sys_module"
+    assert data["facts"]["nvidia"]["gpus"][0]["name"] == "NVIDIA L4"
+    (smi,) = (one for one in data["probes"] if one["name"] == "nvidia-smi")
+    assert smi["by"] == "/usr/lib/wsl/lib/nvidia-smi"
+
+
+def test_every_code_of_a_warning_is_listed() -> None:
+    """And none is listed that there is not."""
+    readme = (ROOT / "README.md").read_text("utf-8")
+    table = readme.partition("| code | meaning |\n")[2].partition("\n\n")[0]
+    listed = [
+        code
+        for line in table.splitlines()
+        for code in re.findall("`(.+?)`", line[: line.index("|", 2)])
+    ]
+    modules = sorted((ROOT / "lockforge" / "detect").glob("cautions*.py"))
+    patterns = [one for path in modules for one in _codes(ast.parse(path.read_text("utf-8")))]
+
+    assert [one for one in patterns if not any(re.fullmatch(one, code) for code in listed)] == []
+    assert [code for code in listed if not any(re.fullmatch(one, code) for one in patterns)] == []
+    assert len(listed) == len(set(listed))
+
+
+def _codes(tree: ast.Module) -> Iterator[str]:
+    """Give a pattern for each code that a module makes a caution of."""
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and node.func.id == "Caution"
+        ):
+            (code,) = (one.value for one in node.keywords if one.arg == "code")
+            branches = (code.body, code.orelse) if isinstance(code, ast.IfExp) else (code,)
+            yield from map(_pattern, branches)
+
+
+def _pattern(code: ast.expr) -> str:
+    parts = code.values if isinstance(code, ast.JoinedStr) else [code]
+    return "".join(
+        re.escape(str(one.value)) if isinstance(one, ast.Constant) else ".+" for one in parts
+    )

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from lockforge.model.lock import LockedRow
 
 LOCK_NAME = "pylock.toml"
+UNSERVED = 6
+"""The exit status where no row serves a host."""
 
 project_option = click.option(
     "--project",

@@ -14,14 +14,16 @@ from lockforge.adapters.files import TextFiles
 from lockforge.adapters.system import LiveSystem
 from lockforge.cli.common import (
     LOCK_NAME,
+    UNSERVED,
     exclude_each_other,
     open_catalog,
     project_option,
     read_own_rows,
     read_rows,
 )
-from lockforge.cli.values import several
-from lockforge.commands.detect import Observed, judge, judged_data, judged_text, observe
+from lockforge.cli.kept import observe_kept
+from lockforge.cli.values import several, stated
+from lockforge.commands.detect import judge, judged_data, judged_text, observe
 from lockforge.errors import LockError, UsageError
 from lockforge.model.choice import Wanted
 from lockforge.model.probe import AskInterpreter
@@ -30,14 +32,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lockforge.catalog import Catalog
-    from lockforge.commands.detect import Judged
+    from lockforge.commands.detect import Judged, Observed
     from lockforge.model.lock import LockedRow
     from lockforge.model.machine import Facts
     from lockforge.model.probe import Answer
 
-_UNSERVED = 6
-# Characters of saved facts, with every probe of `detect --json --explain`.
-_LARGEST = 8 * 1024**2
+# Characters shown of what is no Python.
 _SHOWN = 200
 
 
@@ -54,10 +54,17 @@ _SHOWN = 200
     multiple=True,
     callback=several,
     metavar="LABEL,...",
-    help="Judge these accelerators at their newest torch, and no lock.",
+    help="Judge these accelerators at their newest torch, in place of a lock.",
 )
-@click.option("--row", metavar="NAME", help="The row to take, if it serves this host.")
-@click.option("--force-row", metavar="NAME", help="The row to take although it does not serve.")
+@click.option(
+    "--row", metavar="NAME", callback=stated, help="The row to take, if it serves this host."
+)
+@click.option(
+    "--force-row",
+    metavar="NAME",
+    callback=stated,
+    help="The row to take even if it does not serve this host.",
+)
 @click.option(
     "--python",
     type=click.Path(dir_okay=False, exists=True, path_type=Path),
@@ -99,7 +106,8 @@ def command(
 ) -> int:
     """Tell what this machine is, and which rows of the lock serve it.
 
-    Without a lock the accelerators that lockforge knows are judged, at their newest torch.
+    Without a lock the accelerators that lockforge knows are judged, at their newest torch. Exits
+    with 6 if no row serves, or the one that is asked for does not.
 
     \b
     Example:
@@ -133,7 +141,7 @@ def command(
         _save(observed.facts, save)
         click.echo(f"{save} is written", err=True)
     refused = judged.choice.best is None and (rows is not None or judged.choice.wanted is not None)
-    return _UNSERVED if refused else 0
+    return UNSERVED if refused else 0
 
 
 def _install_command(judged: Judged, rows: Sequence[LockedRow] | None, lock: Path) -> str | None:
@@ -205,26 +213,6 @@ def _ask(system: LiveSystem, capture: Path | None, catalog: Catalog) -> Observed
     capturing.write(capture, source="lockforge detect --capture")
     click.echo(f"{capture} is written: read it before you send it", err=True)
     return observed
-
-
-def observe_kept(path: Path, files: TextFiles, catalog: Catalog) -> Observed:
-    """Read saved facts, or a folder of captured texts."""
-    if path.is_dir():
-        from lockforge.adapters.captured import CapturedSystem
-
-        return observe(CapturedSystem.open(path), catalog)
-    text = files.read(path, UsageError)
-    if text is None:
-        raise UsageError("no such file", where=str(path), hint="correct the path")
-    if len(text) > _LARGEST:
-        raise UsageError(
-            f"is larger than {_LARGEST // 1024**2} MiB",
-            where=str(path),
-            hint="give facts that `lockforge detect --save` wrote",
-        )
-    from lockforge.detect.record import parse_saved
-
-    return Observed(facts=parse_saved(text, where=str(path)))
 
 
 def _rows(files: TextFiles, project: Path, lock_file: Path | None) -> tuple[LockedRow, ...] | None:

@@ -10,15 +10,17 @@ from typing import TYPE_CHECKING
 import click
 
 from lockforge.adapters import printing
+from lockforge.adapters.captured import MANIFEST
 from lockforge.adapters.files import TextFiles
 from lockforge.cli.common import (
     LOCK_NAME,
+    UNSERVED,
     exclude_each_other,
     open_catalog,
     project_option,
     read_own_rows,
 )
-from lockforge.cli.detect import observe_kept
+from lockforge.cli.kept import observe_kept
 from lockforge.commands.plan import plan
 from lockforge.detect.record import is_other_document
 from lockforge.errors import ConfigError, Fault, LockforgeError, UsageError
@@ -28,8 +30,7 @@ if TYPE_CHECKING:
     from lockforge.catalog import Catalog
     from lockforge.model.machine import Facts
 
-_MANIFEST = "manifest.yaml"
-_UNSERVED = 6
+# Characters to tell a document of something else by.
 _SHORT = 1 << 16
 _SUFFIXES = (".yaml", ".yml", ".json")
 
@@ -39,7 +40,7 @@ _SUFFIXES = (".yaml", ".yml", ".json")
     "--hosts",
     type=click.Path(file_okay=False, exists=True, path_type=Path),
     required=True,
-    help="A directory of saved facts, a file or folder of captured texts for each host.",
+    help="A directory with a file of saved facts, or a folder of captured texts, for each host.",
 )
 @project_option
 @click.option(
@@ -79,7 +80,7 @@ def command(
         printing.write(json.dumps(fleet_data(fleet), indent=2) + "\n")
     else:
         printing.write(render_fleet_markdown(fleet) if form == "markdown" else render_fleet(fleet))
-    return _UNSERVED if fleet.unserved else 0
+    return UNSERVED if fleet.unserved else 0
 
 
 def _read_hosts(folder: Path, files: TextFiles, catalog: Catalog) -> list[tuple[str, Facts]]:
@@ -130,7 +131,7 @@ def _is_other_document(path: Path, files: TextFiles) -> bool:
 
 
 def _is_captured(path: Path) -> bool:
-    return (path / _MANIFEST).is_file()
+    return (path / MANIFEST).is_file()
 
 
 def _host(path: Path) -> str:

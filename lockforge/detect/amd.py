@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from lockforge import devices
 from lockforge.detect import visibility
-from lockforge.detect.host import device_nodes, read_variables
+from lockforge.detect.host import has_node, read_variables
 from lockforge.detect.pci import AMD, of_vendor, read_devices
 from lockforge.model.machine import Amd, AmdGpu
 
@@ -49,12 +49,10 @@ def read_amd(
         # It lists what this variable leaves.
         variables.pop(visibility.ROCR, None)
     visible = visibility.visible_to_hip(variables, len(gpus))
-    nodes = device_nodes(answers)
-    matters = host.os == "linux" and not host.wsl2 and bool(nodes)
     amd = Amd(
         gpus=tuple(gpu._replace(visible=number in visible) for number, gpu in enumerate(gpus)),
         source=source,
-        device_node="kfd" in nodes if matters else None,
+        device_node=has_node(answers, host, "kfd"),
     )
     return amd, () if visible else (visibility.hides_from_hip(variables, len(gpus)),)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from lockforge.model.probe import ABSENT
@@ -12,14 +11,9 @@ if TYPE_CHECKING:
 
     from lockforge.model.probe import Answer, Asked
 
-_NOT_FOUND = (127, 9009)
-"""What the shells of POSIX and of Windows end with when there is no such program."""
 _CHARACTERS = 400_000
 _LINES = 10_000
 _LINE = 4000
-# A shell names the program that it does not find, in whatever language: quoted, or with a colon.
-# The program itself calls itself NVIDIA-SMI.
-_OF_SHELL = re.compile(r"(?:^|[\s\"'„“\u2018«])nvidia-smi(?:\.exe)?[\"'“”\u2019»:]", re.MULTILINE)
 
 
 class Answers:
@@ -52,13 +46,6 @@ class Answers:
 
     def hung(self, name: str) -> bool:
         return self.get(name).outcome == "timeout"
-
-    def spoke(self, name: str) -> bool:
-        """Whether the program is there and ended, well or not."""
-        answer = self.get(name)
-        if answer.outcome == "failed":
-            return answer.status not in _NOT_FOUND and not _OF_SHELL.search(self._texts[name])
-        return answer.outcome == "said"
 
 
 def _clean(text: str) -> str:

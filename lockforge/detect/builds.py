@@ -59,6 +59,11 @@ def platform_of(facts: Facts) -> Platform | None:
     return None if name is None else PLATFORMS[name]
 
 
+def driver_platform(facts: Facts, own: Platform) -> Platform:
+    """Give the platform whose floors hold for NVIDIA's driver: *own*, but Windows on WSL2."""
+    return PLATFORMS["win"] if facts.wsl2 else own
+
+
 def locked_builds(rows: Sequence[LockedRow]) -> tuple[Build, ...]:
     """Give the rows of a lock, in its order."""
     return tuple(map(_locked_build, rows))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lockforge.detect import visibility
 from lockforge.detect.cautions_host import host_cautions
 from lockforge.detect.cautions_nvidia import nvidia_cautions
 from lockforge.detect.cautions_others import amd_cautions, intel_cautions
@@ -44,14 +45,14 @@ def _hidden_cautions(facts: Facts, choice: Choice) -> Iterator[Caution]:
             f"{variable} hides GPUs of this host, and no row for them is taken; unset it to choose "
             "by what is there"
         )
-        if variable == "NVIDIA_VISIBLE_DEVICES":
+        if variable == visibility.CONTAINER:
             text = (
                 f"{variable} says that this container was started without GPUs, and no row for "
                 "them is taken; start it with --gpus all or its like"
             )
         rocm = choice.best is not None and choice.best.build.accelerator.kind == "rocm"
-        if variable == "CUDA_VISIBLE_DEVICES" and rocm:
-            text += "; HIP heeds it as well, unless HIP_VISIBLE_DEVICES is set"
+        if variable == visibility.CUDA and rocm:
+            text += f"; HIP heeds it as well, unless {visibility.HIP} is set"
         yield Caution(code=f"hidden_by_{variable}", text=text)
 
 

@@ -15,42 +15,35 @@ if TYPE_CHECKING:
 
     from lockforge.catalog import Catalog
     from lockforge.model.choice import Build, Choice
-    from lockforge.model.machine import Facts, Nvidia
+    from lockforge.model.machine import Facts, Nvidia, NvidiaState
     from lockforge.model.platforms import Platform
     from lockforge.model.python import PythonMinor
 
-_STATES = {
-    "driver_library_mismatch": (
-        "driver_library_mismatch_reboot",
-        (
-            "the NVIDIA driver was updated while the old one still runs, and nothing reaches the "
-            "GPU until the machine is rebooted"
-        ),
+_STATES: dict[NvidiaState, Caution] = {
+    "driver_library_mismatch": Caution(
+        code="driver_library_mismatch_reboot",
+        text="the NVIDIA driver was updated while the old one still runs, and nothing reaches the "
+        "GPU until the machine is rebooted",
     ),
-    "driver_visible_no_device_nodes": (
-        "driver_visible_no_device_nodes",
-        (
-            "the driver of the machine is visible, and there is no /dev/nvidia* to reach a GPU by; "
-            "a container gets them by --gpus all or its like"
-        ),
+    "driver_visible_no_device_nodes": Caution(
+        code="driver_visible_no_device_nodes",
+        text="the driver of the machine is visible, and there is no /dev/nvidia* to reach a GPU "
+        "by; a container gets them by --gpus all or its like",
     ),
-    "no_devices": (
-        "nvidia_tools_without_devices",
-        "nvidia-smi runs and finds no device, as on the login node of a cluster",
+    "no_devices": Caution(
+        code="nvidia_tools_without_devices",
+        text="nvidia-smi runs and finds no device, as on the login node of a cluster",
     ),
-    "gpu_without_driver": (
-        "nvidia_gpu_without_driver",
-        "there is an NVIDIA GPU, and its driver is not installed or not loaded",
+    "gpu_without_driver": Caution(
+        code="nvidia_gpu_without_driver",
+        text="there is an NVIDIA GPU, and its driver is not installed or not loaded",
     ),
-    "not_answering": (
-        "nvidia_driver_not_answering",
-        (
-            "NVIDIA's tools hang or fail; what is said of the GPUs is from other sources, and "
-            "programs may fail to reach them"
-        ),
+    "not_answering": Caution(
+        code="nvidia_driver_not_answering",
+        text="NVIDIA's tools hang or fail; what is said of the GPUs is from other sources, and "
+        "programs may fail to reach them",
     ),
 }
-_NO_TOOLS = "tools_without_driver"
 
 
 def nvidia_cautions(facts: Facts, choice: Choice, catalog: Catalog) -> Iterator[Caution]:
@@ -87,9 +80,8 @@ def _state_cautions(facts: Facts, choice: Choice, nvidia: Nvidia) -> Iterator[Ca
             "LOCKFORGE_CUDA_DRIVER_VERSION",
         )
     elif nvidia.state in _STATES:
-        code, text = _STATES[nvidia.state]
-        yield Caution(code=code, text=text)
-    elif nvidia.state == _NO_TOOLS and _is_cpu(choice):
+        yield _STATES[nvidia.state]
+    elif nvidia.state == "tools_without_driver" and _is_cpu(choice):
         # Where another vendor's GPU serves, the tools are but left over.
         yield Caution(
             code="nvidia_tools_without_driver",

@@ -153,9 +153,15 @@ def _find_wanted(facts: Facts, verdicts: Sequence[Verdict], wanted: Wanted) -> V
         have = [one.build.accelerator.label for one in own]
     if found:
         return found[0]
-    named = f"is named {wanted.row}" if wanted.row is not None else f"is for {wanted.accelerator}"
+    locked = any(one.build.locked for one in verdicts)
+    if wanted.row is not None:
+        message = f"no {'row' if locked else 'accelerator'} is named {wanted.row}"
+    elif locked:
+        message = f"no row for this host is for {wanted.accelerator}"
+    else:
+        message = f"{wanted.accelerator} is none of the accelerators for this host"
     raise UsageError(
-        f"no row for this host {named}" if wanted.row is None else f"no row {named}",
+        message,
         where=wanted.by,
         hint=f"there {'are' if len(have) > 1 else 'is'} {listed(have) or 'none'}",
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lockforge.catalog import load_catalog
 from lockforge.detect.amd import read_amd
 from lockforge.detect.answers import Answers
 from lockforge.detect.apple import read_apple
@@ -21,10 +20,10 @@ if TYPE_CHECKING:
     from lockforge.model.probe import Asked
 
 
-def read_facts(asked: Sequence[Asked], catalog: Catalog | None = None) -> Facts:
+def read_facts(asked: Sequence[Asked], catalog: Catalog) -> Facts:
     """Read the facts out of the answers; raises UsageError for a malformed override alone.
 
-    *catalog* tells the driver that CONDA_OVERRIDE_CUDA stands for; the packaged one by default.
+    *catalog* tells the driver that CONDA_OVERRIDE_CUDA stands for.
     """
     answers = Answers(asked)
     overrides = read_overrides(read_variables(answers))
@@ -46,7 +45,7 @@ def read_facts(asked: Sequence[Asked], catalog: Catalog | None = None) -> Facts:
         apple=read_apple(answers, host),
         hidden_by=tuple(dict.fromkeys((*hides_nvidia, *hides_amd))),
     )
-    return apply_overrides(facts, overrides, lambda: catalog or load_catalog())
+    return apply_overrides(facts, overrides, catalog)
 
 
 def variables_of(asked: Sequence[Asked]) -> dict[str, str]:

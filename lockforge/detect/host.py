@@ -96,6 +96,17 @@ def device_nodes(answers: Answers) -> frozenset[str]:
     return frozenset(answers.said("dev").split())
 
 
+def has_node(answers: Answers, host: Host, name: str) -> bool | None:
+    """Whether the device node is there by which Linux reaches GPUs of one vendor.
+
+    None where that was not told or is no matter, as on Windows and WSL2.
+    """
+    nodes = device_nodes(answers)
+    if host.os != "linux" or host.wsl2 or not nodes:
+        return None
+    return name in nodes
+
+
 def told_libc(answers: Answers) -> bool:
     """Whether the interpreter itself told its C library."""
     return _LIBC.match(_interpreter(answers).get("libc", "")) is not None

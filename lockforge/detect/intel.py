@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lockforge import devices
-from lockforge.detect.host import device_nodes
+from lockforge.detect.host import has_node
 from lockforge.detect.pci import INTEL, of_vendor, read_devices
 from lockforge.model.machine import Intel, IntelGpu
 
@@ -19,11 +19,9 @@ def read_intel(answers: Answers, host: Host) -> Intel | None:
     found = of_vendor(read_devices(answers), INTEL)
     if not found:
         return None
-    nodes = device_nodes(answers)
-    matters = host.os == "linux" and not host.wsl2 and bool(nodes)
     return Intel(
         gpus=tuple(_gpu(one.device) for one in found),
-        device_node="dri" in nodes if matters else None,
+        device_node=has_node(answers, host, "dri"),
     )
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lockforge.detect import overrides, visibility
+from lockforge.detect.builds import driver_platform
 from lockforge.detect.kernels import kernels_of, parse_capability, parse_numbers
 from lockforge.detect.words import listed, name_nvidia, tell_kernels
-from lockforge.model.platforms import PLATFORMS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 _ORIN = (8, 7)
 # Capabilities that no GPU but that of a Jetson has: they tell one where nothing else does.
 _JETSON_ONLY = frozenset({"5.3", "6.2", "7.2", "8.7"})
-_HIDING = ("CUDA_VISIBLE_DEVICES", "CONDA_OVERRIDE_CUDA")
+_HIDING = (visibility.CUDA, overrides.CONDA)
 _WITHOUT_GPU = {
     "driver_visible_no_device_nodes": (
         "a driver is visible, and there are no device nodes to reach a GPU by"
@@ -76,7 +77,7 @@ def has_kernels(
     return (
         nvidia is not None
         and bool(known and gpus)
-        and all(runs(one, build, nvidia, gpu) for one in known for gpu in gpus)
+        and all(_runs(one, build, nvidia, gpu) for one in known for gpu in gpus)
     )
 
 
@@ -111,7 +112,7 @@ def needs_jetpack(facts: Facts) -> bool:
     return any(pair <= _ORIN for pair in known) if known else "thor" not in facts.tegra.lower()
 
 
-def driver_can_compile(build: Build, nvidia: Nvidia) -> bool:
+def _can_compile(build: Build, nvidia: Nvidia) -> bool:
     """Whether the driver surely compiles PTX of the build's CUDA.
 
     A driver that runs newer code of the same major need not, for PTX has a version of its own.
@@ -120,9 +121,9 @@ def driver_can_compile(build: Build, nvidia: Nvidia) -> bool:
     return newest is not None and newest >= build.accelerator.version
 
 
-def runs(kernels: Kernels, build: Build, nvidia: Nvidia, gpu: NvidiaGpu) -> str | None:
+def _runs(kernels: Kernels, build: Build, nvidia: Nvidia, gpu: NvidiaGpu) -> str | None:
     """Name the code of *build* that *gpu* runs; None where it has none for it."""
-    return kernels.covering(gpu.compute_cap, ptx=driver_can_compile(build, nvidia))
+    return kernels.covering(gpu.compute_cap, ptx=_can_compile(build, nvidia))
 
 
 def _why_no_gpu(facts: Facts, nvidia: Nvidia) -> str | None:
@@ -140,8 +141,7 @@ def _why_no_gpu(facts: Facts, nvidia: Nvidia) -> str | None:
 
 
 def _driver_floor(build: Build, facts: Facts, catalog: Catalog) -> str | None:
-    # On WSL2 the driver is that of Windows.
-    platform = PLATFORMS["win"] if facts.wsl2 else build.platform
+    platform = driver_platform(facts, build.platform)
     return catalog.driver_floor(build.accelerator, platform) or build.min_driver
 
 
@@ -150,7 +150,8 @@ def _why_not_driver(build: Build, facts: Facts, nvidia: Nvidia, floor: str | Non
     need = parse_numbers(floor)
     if need is None:
         return f"which driver {label} needs is not known"
-    where = "Windows" if facts.wsl2 or build.platform.system == "windows" else "Linux"
+    system = driver_platform(facts, build.platform).system
+    where = "Windows" if system == "windows" else "Linux"
     needs = f"{label} needs driver {floor} or newer on {where}"
     seen = name_nvidia(visible_gpus(facts)) or "no GPU seen"
     have = parse_numbers(nvidia.kernel_driver_version)
@@ -174,13 +175,13 @@ def _judge_kernels(
             f"which GPUs {build.accelerator.label} of {torch} has kernels for is not known, and so "
             f"not whether for {name_nvidia(gpus)}"
         )
-    covered = [gpu for gpu in gpus if all(runs(one, build, nvidia, gpu) for one in known)]
+    covered = [gpu for gpu in gpus if all(_runs(one, build, nvidia, gpu) for one in known)]
     for kernels in known:
-        if missing := [gpu for gpu in gpus if not runs(kernels, build, nvidia, gpu)]:
+        if missing := [gpu for gpu in gpus if not _runs(kernels, build, nvidia, gpu)]:
             return "partial" if covered else "refused", _why_not_covered(
                 build, kernels, missing, covered
             )
-    codes = {gpu: runs(known[0], build, nvidia, gpu) for gpu in gpus}
+    codes = {gpu: _runs(known[0], build, nvidia, gpu) for gpu in gpus}
     texts = [
         f"its {code} serves {name_nvidia(gpu for gpu in gpus if codes[gpu] == code)}"
         for code in dict.fromkeys(codes.values())

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lockforge.detect import visibility
+from lockforge.detect.kernels import torches_of
 from lockforge.detect.words import name_amd, name_intel, tell_kernels
 
 if TYPE_CHECKING:
@@ -12,7 +14,7 @@ if TYPE_CHECKING:
     from lockforge.model.machine import AmdGpu, Facts
 
 # One of them did, and CUDA's is meant for NVIDIA's GPUs where another is named.
-_HIDING = ("ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES")
+_HIDING = (visibility.ROCR, visibility.HIP, visibility.CUDA)
 
 
 def judge_rocm(build: Build, facts: Facts, catalog: Catalog) -> tuple[Status, str]:
@@ -57,10 +59,9 @@ def visible_amd(facts: Facts) -> tuple[AmdGpu, ...]:
 
 def _architectures(build: Build, catalog: Catalog) -> tuple[tuple[str, ...], str]:
     """Give the gfx names that a build has kernels for, none if unknown, and whose list to name."""
-    torch = build.torch or catalog.newest_torch(build.accelerator, build.platform)
-    known = torch and catalog.gpu_architectures(build.accelerator, torch, build.platform)
-    if known:
-        return known.architectures, ""
+    for torch in torches_of(build, catalog):
+        if known := catalog.gpu_architectures(build.accelerator, torch, build.platform):
+            return known.architectures, ""
     return build.gpu_architectures, " (the list in the lock)"
 
 

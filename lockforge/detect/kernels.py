@@ -61,21 +61,23 @@ def _pairs(texts: Iterable[str]) -> Iterator[tuple[int, int]]:
             yield pair
 
 
+def torches_of(build: Build, catalog: Catalog) -> tuple[Version, ...]:
+    """Give the torches of *build*, the oldest first; the newest known for one that has none."""
+    torch = build.torch or catalog.newest_torch(build.accelerator, build.platform)
+    return () if torch is None else (torch, *build.other_torches)
+
+
 def kernels_of(build: Build, catalog: Catalog) -> tuple[Kernels, ...]:
     """Give the kernels of each torch of *build*; nothing where those of any are not known."""
-    torch = build.torch or catalog.newest_torch(build.accelerator, build.platform)
-    if torch is None:
-        return _recorded(build)
-    found = [_known(build, one, catalog) for one in (torch, *build.other_torches)]
-    if all(found):
+    found = [_known(build, one, catalog) for one in torches_of(build, catalog)]
+    if found and all(found):
         return tuple(dict.fromkeys(one for one in found if one is not None))
     return _recorded(build)
 
 
 def sources_of(build: Build, catalog: Catalog) -> tuple[str, ...]:
     """Give the catalogue's keys of where the needs of *build* and its kernels are from."""
-    torch = build.torch or catalog.newest_torch(build.accelerator, build.platform)
-    torches = () if torch is None else (torch, *build.other_torches)
+    torches = torches_of(build, catalog)
     facts = [catalog.gpu_architectures(build.accelerator, one, build.platform) for one in torches]
     keys = [None if fact is None else fact.source for fact in facts]
     keys.append(catalog.accelerator_source(build.accelerator))
@@ -100,6 +102,7 @@ def _recorded(build: Build) -> tuple[Kernels, ...]:
     return (
         Kernels(
             architectures=build.gpu_architectures,
+            # It is in the wheels for Linux only.
             ptx=build.gpu_ptx if build.platform.system == "linux" else (),
             told_by="the list in the lock",
         ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from lockforge import devices
@@ -20,10 +21,15 @@ if TYPE_CHECKING:
     from lockforge.detect.pci import Device
     from lockforge.model.machine import NvidiaState
 
-BY_NAME = "name or PCI id table"
-BY_ID = "PCI id table"
-BY_MODEL = "Jetson model"
+_BY_NAME = "name or PCI id table"
+_BY_ID = "PCI id table"
+_BY_MODEL = "Jetson model"
 SMI_PROBES = ("nvidia-smi", "nvidia-smi-no-capability", "nvidia-smi-banner")
+_NOT_FOUND = (127, 9009)
+"""What the shells of POSIX and of Windows end with when there is no such program."""
+# A shell names the program that it does not find, in whatever language: quoted, or with a colon.
+# The program itself calls itself NVIDIA-SMI.
+_OF_SHELL = re.compile(r"(?:^|[\s\"'„“\u2018«])nvidia-smi(?:\.exe)?[\"'“”\u2019»:]", re.MULTILINE)
 _TEGRA_CAPABILITIES = (
     ("thor", "11.0"),
     ("orin", "8.7"),
@@ -92,6 +98,14 @@ def smi_complaint(answers: Answers) -> Complaint | None:
     return next(iter(known or found), None)
 
 
+def smi_ended(answers: Answers, probe: str) -> bool:
+    """Whether nvidia-smi is there and ended when *probe* ran it, well or not."""
+    answer = answers.get(probe)
+    if answer.outcome == "failed":
+        return answer.status not in _NOT_FOUND and not _OF_SHELL.search(answers.text(probe))
+    return answer.outcome == "said"
+
+
 def kernel_driver(answers: Answers) -> tuple[str, str] | None:
     """Give the version of the loaded kernel module with the probe that told it."""
     if version := texts.read_module_version(answers.said("sys_module")):
@@ -119,7 +133,7 @@ def _gather(answers: Answers, host: Host) -> _Evidence:
         kernel=kernel_driver(answers),
         listed=listed_gpus(answers),
         smi=next((by for name in SMI_PROBES if (by := answers.get(name).by)), "nvidia-smi"),
-        smi_runs=any(answers.spoke(name) or answers.hung(name) for name in SMI_PROBES),
+        smi_runs=any(smi_ended(answers, name) or answers.hung(name) for name in SMI_PROBES),
         complaint=smi_complaint(answers),
         banner=answers.said("nvidia-smi-banner"),
         libraries=texts.read_libraries(answers.whole("nvidia-libraries")),
@@ -213,7 +227,7 @@ def _listed_gpu(gpu: ListedGpu, told: ListedGpu | None, device: Device | None) -
         # The id is of one chip, while a name may have been given to several.
         by_name = devices.nvidia_compute_cap(name) if name else None
         capability = known.compute_cap if known else by_name
-        source = BY_NAME if capability else None
+        source = _BY_NAME if capability else None
     return NvidiaGpu(
         name=name or (device and device.name) or (known.name if known else None),
         compute_cap=capability,
@@ -227,7 +241,7 @@ def _bus_gpu(device: Device) -> NvidiaGpu:
     return NvidiaGpu(
         name=device.name or (known.name if known else None),
         compute_cap=known.compute_cap if known else None,
-        compute_cap_source=BY_ID if known else None,
+        compute_cap_source=_BY_ID if known else None,
     )
 
 
@@ -237,7 +251,7 @@ def _fill_from_model(gpu: NvidiaGpu, model: str | None) -> NvidiaGpu:
         return gpu
     lowered = f"{model} {gpu.name or ''}".lower()
     capability = next((cap for word, cap in _TEGRA_CAPABILITIES if word in lowered), None)
-    source = BY_MODEL if capability else None
+    source = _BY_MODEL if capability else None
     return gpu._replace(compute_cap=capability, compute_cap_source=source)
 
 

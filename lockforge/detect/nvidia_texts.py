@@ -7,13 +7,13 @@ from typing import Literal, NamedTuple, TypeAlias
 
 Complaint: TypeAlias = Literal["no_devices", "mismatch", "no_driver", "unknown_field"]
 
-DRIVER = r"\d{1,4}(?:\.\d{1,6}){1,3}"
-_DRIVER = re.compile(DRIVER, re.ASCII)
+_VERSION = r"\d{1,4}(?:\.\d{1,6}){1,3}"
+_DRIVER = re.compile(_VERSION, re.ASCII)
 _CAPABILITY = re.compile(r"\d{1,2}\.\d", re.ASCII)
-_NVRM = re.compile(rf"^NVRM version:[^\n]*?\s({DRIVER})(?=\s|$)", re.ASCII | re.MULTILINE)
-_LIBRARY = re.compile(rf"NVML library version:\s*({DRIVER})(?![.\d])", re.ASCII)
+_NVRM = re.compile(rf"^NVRM version:[^\n]*?\s({_VERSION})(?=\s|$)", re.ASCII | re.MULTILINE)
+_LIBRARY = re.compile(rf"NVML library version:\s*({_VERSION})(?![.\d])", re.ASCII)
 # "KMD Version" and "CUDA UMD Version" since driver 610.
-_BANNER_DRIVER = re.compile(rf"\b(?:Driver|KMD) Version:\s*({DRIVER})(?=\s|\||$)", re.ASCII)
+_BANNER_DRIVER = re.compile(rf"\b(?:Driver|KMD) Version:\s*({_VERSION})(?=\s|\||$)", re.ASCII)
 _BANNER_CUDA = re.compile(r"\bCUDA (?:UMD )?Version:\s*(\d{1,2}\.\d{1,2})(?=\s|\||$)", re.ASCII)
 _BANNER_GPU = re.compile(
     r"^\| {1,8}\d{1,3} {1,8}(\S[^|\n]{0,60}?) {1,60}(?:On|Off|N/A|WDDM|TCC|MCDM) {1,8}\|"

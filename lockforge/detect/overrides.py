@@ -10,6 +10,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from lockforge import devices
+from lockforge.detect import visibility
+from lockforge.detect.builds import driver_platform
 from lockforge.errors import UsageError
 from lockforge.model.accelerator import Accelerator, is_label
 from lockforge.model.choice import Wanted
@@ -17,7 +19,7 @@ from lockforge.model.machine import Amd, AmdGpu, Nvidia, NvidiaGpu, Override
 from lockforge.model.platforms import PLATFORMS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from lockforge.catalog import Catalog
     from lockforge.model.machine import Facts
@@ -33,6 +35,8 @@ VARIABLES = (*DRIVERS, CAPABILITIES, *AMD_ARCHITECTURES, CONDA, ROW, BACKEND)
 _VERSION = re.compile(r"\d{1,4}(?:\.\d{1,6}){0,3}", re.ASCII)
 _CUDA = re.compile(r"(?P<major>\d{1,2})(?:\.(?P<minor>\d{1,2})(?:\.\d{1,4})?)?", re.ASCII)
 _CAPABILITY = re.compile(r"[1-9]\d?\.\d", re.ASCII)
+# What hides NVIDIA's GPUs counts no more where it is stated which there are, or that none counts.
+_HIDING = frozenset({visibility.CUDA, visibility.CONTAINER})
 _OLDEST = 8
 """The first CUDA that an accelerator's label is known for."""
 _GFX = re.compile(r"gfx(?!000)[0-9a-f]{3,5}", re.ASCII)
@@ -82,10 +86,10 @@ def wanted_from(variables: Mapping[str, str]) -> Wanted | None:
     return Wanted(by=BACKEND, accelerator=label)
 
 
-def apply_overrides(facts: Facts, overrides: Overrides, catalog: Callable[[], Catalog]) -> Facts:
+def apply_overrides(facts: Facts, overrides: Overrides, catalog: Catalog) -> Facts:
     """Put what the user stated in the place of what was detected, and record it.
 
-    *catalog* gives what tells the driver that a version of CUDA needs, for conda's variable alone.
+    *catalog* tells the driver that the CUDA of conda's variable needs.
     """
     used: list[Override] = []
     nvidia, hidden = facts.nvidia, list(facts.hidden_by)
@@ -93,18 +97,21 @@ def apply_overrides(facts: Facts, overrides: Overrides, catalog: Callable[[], Ca
         nvidia = _with_driver(nvidia, driver.value, driver.variable)
         used.append(driver)
     elif (conda := overrides.conda) and conda.value:
-        nvidia = _with_driver(nvidia, _floor(conda.value, facts, catalog()), conda.variable)
+        nvidia = _with_driver(nvidia, _floor(conda.value, facts, catalog), conda.variable)
         used.append(conda)
     elif conda and not overrides.capabilities:
         used.append(conda)
         if nvidia:
             gpus = tuple(gpu._replace(visible=False) for gpu in nvidia.gpus)
             nvidia = nvidia._replace(state="hidden", gpus=gpus)
-            hidden = [*(name for name in hidden if "CUDA" not in name), CONDA]
+            hidden = [*(name for name in hidden if name not in _HIDING), CONDA]
+    if nvidia and any(one.variable == nvidia.driver_source for one in used):
+        # Who states a driver means a GPU, though this container was started without.
+        hidden = [name for name in hidden if name != visibility.CONTAINER]
     if capabilities := overrides.capabilities:
         nvidia = _with_capabilities(nvidia, capabilities)
         used.append(capabilities)
-        hidden = [name for name in hidden if name != "CUDA_VISIBLE_DEVICES"]
+        hidden = [name for name in hidden if name not in _HIDING]
     amd = facts.amd
     if overrides.amd:
         amd = _amd(overrides.amd)
@@ -144,7 +151,7 @@ def _read_conda(variables: Mapping[str, str]) -> Override | None:
 
 def _malformed(name: str, value: str, expected: str) -> UsageError:
     return UsageError(
-        f"{name} is {value[:80]!r}", where=name, hint=f"give {expected}, or unset {name}"
+        f"not understood: {value[:80]!r}", where=name, hint=f"give {expected}, or unset {name}"
     )
 
 
@@ -161,8 +168,7 @@ def _floor(cuda: str, facts: Facts, catalog: Catalog) -> str | None:
     """Give the lowest driver that serves a version of CUDA, which is all that conda's tells."""
     match = _CUDA.fullmatch(cuda)
     assert match is not None
-    windows = facts.wsl2 or facts.os == "windows"
-    platform = PLATFORMS["win" if windows else "linux"]
+    platform = driver_platform(facts, PLATFORMS["win" if facts.os == "windows" else "linux"])
     # A major that is newer than the catalogue needs at least the driver of the one before.
     for major in range(int(match["major"]), _OLDEST - 1, -1):
         exact = f"cu{major}{match['minor']}"

@@ -95,7 +95,7 @@ def _smi_may_answer(answers: Answers) -> bool:
 def _query_refused(answers: Answers) -> bool:
     lists = nvidia.listed_gpus(answers)
     complaint = nvidia.smi_complaint(answers)
-    refused = complaint in {None, "unknown_field"} and answers.spoke("nvidia-smi")
+    refused = complaint in {None, "unknown_field"} and nvidia.smi_ended(answers, "nvidia-smi")
     return _smi_may_answer(answers) and refused and not lists
 
 

@@ -68,4 +68,5 @@ class Accelerator:
     def preference(self) -> tuple[int, tuple[int, ...]]:
         """Sorts CUDA newest first, then ROCm, XPU, CPU."""
         order = ("cuda", "rocm", "xpu", "cpu").index(self.kind)
-        return order, tuple(-part for part in self.version)
+        # A patch release is newer than the minor that it patches: 6.2 counts as 6.2.0.
+        return order, tuple(-part for part in (*self.version, 0, 0)[:3])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from lockforge.model.choice import FALLBACK
+from lockforge.model.python import render_minor
 from lockforge.report.machine import render_machine
 from lockforge.report.tables import folded, harmless, section, table
 
@@ -215,7 +216,7 @@ def _what_to_do(facts: Facts, choice: Choice, would_serve: str | None) -> tuple[
     if would_serve is None:
         return f"{text} What it would need is said above.", None
     locked_for = {
-        f"{python[0]}.{python[1]}"
+        render_minor(python)
         for one in choice.verdicts
         if one.forcible
         for python in one.build.pythons

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 """The revision of `fleet_data`."""
-
-
 # What Markdown would take for more than text; within words an underscore is one.
 _MARKUP = re.compile(r"[\\|<*`\[]")
 

@@ -8,20 +8,22 @@ from lockforge.adapters.capture import CapturingSystem
 from lockforge.adapters.captured import CapturedSystem
 from lockforge.adapters.private import Owner
 from lockforge.adapters.system import LiveSystem
+from lockforge.catalog import load_catalog
 from lockforge.detect.facts import read_facts
 from lockforge.detect.gather import gather
 from lockforge.model.machine import Facts
 from lockforge.ports import System
 
+CATALOG = load_catalog()
 OWNER = Owner(hosts=("workhorse.example",), users=("alice",), home="/home/alice")
 
 
 def captured_facts(system: System, folder: Path) -> tuple[Facts, Facts]:
     """Give the facts of a machine, and those of what was captured of it."""
     capturing = CapturingSystem(system, owner=OWNER)
-    facts = read_facts(gather(capturing))
+    facts = read_facts(gather(capturing), CATALOG)
     capturing.write(folder, source="a test")
-    return facts, read_facts(gather(CapturedSystem.open(folder)))
+    return facts, read_facts(gather(CapturedSystem.open(folder)), CATALOG)
 
 
 def test_given_machines(shared: Path, tmp_path: Path) -> None:

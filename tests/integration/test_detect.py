@@ -22,21 +22,6 @@ from tests.support.command import Ended, lockforge
 from tests.support.machines import read_machines
 
 MACHINES = read_machines()
-VARIABLES = (
-    "LOCKFORGE_CUDA_DRIVER_VERSION",
-    "LOCKFORGE_CUDA_ARCH",
-    "LOCKFORGE_AMD_GPU_ARCHITECTURE",
-    "LOCKFORGE_ROW",
-    "UV_CUDA_DRIVER_VERSION",
-    "UV_AMD_GPU_ARCHITECTURE",
-    "UV_TORCH_BACKEND",
-    "CONDA_OVERRIDE_CUDA",
-    "CUDA_VISIBLE_DEVICES",
-    "CUDA_DEVICE_ORDER",
-    "NVIDIA_VISIBLE_DEVICES",
-    "HIP_VISIBLE_DEVICES",
-    "ROCR_VISIBLE_DEVICES",
-)
 MATRIX = ("linux-cu130", "linux-cu126", "linux-cpu", "win-cpu", "mac-cpu")
 NO_RESOLVER = re.compile(r"resolvelib|httpx|httpcore|rich|lockforge\.(resolve|merge)(\.|$)")
 LONGEST = 15.0
@@ -46,10 +31,8 @@ Capture: TypeAlias = Callable[..., Path]
 
 
 @pytest.fixture(autouse=True)
-def no_variables(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Keep what the user states of GPUs out of every test, and any lock of theirs."""
-    for name in VARIABLES:
-        monkeypatch.delenv(name, raising=False)
+def own_project(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Keep any lock of the user's out of every test."""
     (tmp_path / "project").mkdir()
     monkeypatch.chdir(tmp_path / "project")
 
@@ -125,7 +108,7 @@ class TestTheMachineAtHand:
         assert data["usable_rows"][:1] == [data["best_row"]][: len(data["usable_rows"])]
 
     def test_the_text_fits_a_terminal(self) -> None:
-        ended = lockforge("detect", "--explain")
+        ended = lockforge("detect")
 
         assert (ended.status, ended.err) == (0, "")
         assert [line for line in ended.out.splitlines() if len(line) > 100] == []
@@ -577,6 +560,20 @@ class TestBesideALock:
         assert ended.status == 2
         assert "linux-cu999" in ended.err
         assert "linux-cu130" in ended.err
+
+    @pytest.mark.parametrize("option", ["--row", "--force-row"])
+    def test_a_name_that_says_nothing_is_refused(self, lock: Path, option: str) -> None:
+        """As of a variable of the shell that is not set."""
+        ended = lockforge("detect", "--lock", lock, option, "")
+
+        assert ended.status == 2
+        assert option in ended.err
+
+    def test_without_a_lock_the_names_are_those_of_accelerators(self) -> None:
+        ended = lockforge("detect", "--row", "linux-cu130")
+
+        assert ended.status == 2
+        assert "no accelerator is named linux-cu130" in ended.err
 
     def test_files_for_another_platform_are_not_forced(self, capture: Capture, lock: Path) -> None:
         folder = capture("container-for-the-cpu")

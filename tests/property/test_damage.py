@@ -71,9 +71,9 @@ def test_noise_gives_no_row(data: st.DataObject) -> None:
     machine = data.draw(st.sampled_from(MACHINES))
     probe = data.draw(st.sampled_from(sorted(set(machine.answers) - OPENING)))
 
-    rows = usable(read_facts(asked(machine, probe, data.draw(noise))))
+    rows = usable(read_facts(asked(machine, probe, data.draw(noise)), CATALOG))
 
-    assert rows <= usable(read_facts(asked(machine)))
+    assert rows <= usable(read_facts(asked(machine), CATALOG))
 
 
 @given(st.data())
@@ -85,7 +85,7 @@ def test_no_text_raises(data: st.DataObject) -> None:
     text = data.draw(damaged(str(machine.answers[probe].get("text", ""))))
 
     try:
-        facts = read_facts(asked(machine, probe, text))
+        facts = read_facts(asked(machine, probe, text), CATALOG)
     except UsageError:
         assert probe == "env"
         return

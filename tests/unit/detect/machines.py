@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeAlias
 
+from lockforge.catalog import load_catalog
 from lockforge.detect.facts import read_facts
 from lockforge.detect.gather import gather
 from lockforge.model.machine import Facts
@@ -20,6 +21,7 @@ from lockforge.model.probe import (
     Variables,
 )
 
+CATALOG = load_catalog()
 CSV = "nvidia-smi --query-gpu=driver_version,compute_cap,name --format=csv,noheader"
 CSV_BEFORE_510 = "nvidia-smi --query-gpu=driver_version,name --format=csv,noheader"
 KERNEL = "uname -a"
@@ -29,7 +31,6 @@ WINDOWS = "machine=AMD64\nsys_platform=win32\nsysconfig_platform=win-amd64\nbits
 MAC = "machine=arm64\nsys_platform=darwin\nsysconfig_platform=macosx-11.0-arm64\nbits=64\nversion=3.12.1\nimplementation=CPython\n"  # noqa: E501
 WSL2 = "Linux host 6.6.87.2-microsoft-standard-WSL2 #1 SMP x86_64 x86_64 x86_64 GNU/Linux\n"
 NODES = "null\nnvidia0\nnvidiactl\nnvidia-uvm\n"
-
 
 Texts: TypeAlias = Mapping[str, str | Answer]
 
@@ -69,4 +70,4 @@ HUNG = Answer(outcome="timeout")
 
 
 def facts_of(answers: Texts) -> Facts:
-    return read_facts(gather(Machine(answers)))
+    return read_facts(gather(Machine(answers)), CATALOG)

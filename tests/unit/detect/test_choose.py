@@ -450,6 +450,21 @@ def test_what_is_wanted_and_is_not_there() -> None:
         assert caught.value.hint == f"there are {hint}"
 
 
+def test_an_accelerator_that_is_wanted_and_is_not_there() -> None:
+    """Without a lock there are no rows to speak of."""
+    builds = catalog_builds(CATALOG, PLATFORMS["linux"], ("cu130", "cpu"))
+    for wanted, message in (
+        (Wanted(by="--row", row="x"), "no accelerator is named x"),
+        (
+            Wanted(by="UV_TORCH_BACKEND", accelerator="cu126"),
+            "cu126 is none of the accelerators for this host",
+        ),
+    ):
+        with pytest.raises(UsageError) as caught:
+            choose(linux(), builds, CATALOG, wanted)
+        assert (caught.value.message, caught.value.hint) == (message, "there are cu130 and cpu")
+
+
 def test_force_takes_what_does_not_serve() -> None:
     """It is recorded where the row does not serve, and refused for another platform's."""
     builds = [row("cu130"), row("cpu"), row("cpu", "win")]

@@ -9,7 +9,7 @@ from lockforge.detect.gather import gather
 from lockforge.detect.probes import PROBES
 from lockforge.errors import UsageError
 from lockforge.model.probe import ABSENT, Answer, Outcome, Question, Run
-from tests.unit.detect.machines import AARCH64, LINUX, MAC, WINDOWS, WSL2, Machine, Texts
+from tests.unit.detect.machines import AARCH64, CATALOG, LINUX, MAC, WINDOWS, WSL2, Machine, Texts
 
 _PHRASES = (
     "580.95.05, 8.6, NVIDIA RTX A6000\n",
@@ -83,7 +83,7 @@ def test_rubbish_is_never_an_error(python: str, data: st.DataObject) -> None:
 
     refused = None
     try:
-        read_facts(asked)
+        read_facts(asked, CATALOG)
     except UsageError as error:
         refused = error.where
 
@@ -114,7 +114,7 @@ def test_ten_megabytes_of_the_same(python: str, text: str) -> None:
             said = python if question == PROBES[0].question else text
             return Answer(outcome="said", text=said)
 
-    facts = read_facts(gather(Same()))
+    facts = read_facts(gather(Same()), CATALOG)
 
     assert (facts.amd, facts.intel, facts.overrides) == (None, None, ())
     # A tool that says something without a driver is all that could be told.
@@ -188,7 +188,7 @@ def test_a_machine_that_says_nothing() -> None:
         def ask(self, question: Question) -> Answer:
             return ABSENT
 
-    facts = read_facts(gather(Silent()))
+    facts = read_facts(gather(Silent()), CATALOG)
 
     assert (facts.os, facts.arch, facts.python, facts.libc) == (None, None, None, None)
     assert (facts.nvidia, facts.amd, facts.intel, facts.apple) == (None, None, None, None)

@@ -65,6 +65,22 @@ def test_stated_capabilities() -> None:
     assert facts.hidden_by == ()
 
 
+@pytest.mark.parametrize(
+    "stated", ["LOCKFORGE_CUDA_ARCH=9.0", "UV_CUDA_DRIVER_VERSION=580.65", "CONDA_OVERRIDE_CUDA=13"]
+)
+def test_a_container_without_gpus_may_be_made_for_some(stated: str) -> None:
+    """What is stated of NVIDIA counts there, as where an image is made."""
+    container = {
+        "python": LINUX,
+        "/proc/driver/nvidia/version": "NVRM version: NVIDIA UNIX x86_64 Module  580.65.06\n",
+        "/dev": "null\n",
+    }
+    variable = "NVIDIA_VISIBLE_DEVICES=void\n"
+
+    assert facts_of({**container, "env": variable}).hidden_by == ("NVIDIA_VISIBLE_DEVICES",)
+    assert facts_of({**container, "env": f"{variable}{stated}\n"}).hidden_by == ()
+
+
 def test_stated_capabilities_alone_are_no_driver() -> None:
     """A row still needs one."""
     nvidia = facts_of({"python": LINUX, "env": "LOCKFORGE_CUDA_ARCH=9.0\n"}).nvidia
@@ -156,7 +172,7 @@ def test_malformed(name: str, value: str) -> None:
         facts_of({"python": LINUX, "env": f"{name}={value}\n"})
 
     assert caught.value.where == name
-    assert caught.value.message == f"{name} is {value!r}"
+    assert caught.value.message == f"not understood: {value!r}"
     assert caught.value.hint is not None
     assert "such as" in caught.value.hint
 
@@ -189,5 +205,7 @@ def test_what_the_user_asks_for(variables: dict[str, str], wanted: Wanted | None
 
 def test_a_backend_that_is_none() -> None:
     """The error names the variable."""
-    with pytest.raises(UsageError, match="UV_TORCH_BACKEND is 'cuda'"):
+    with pytest.raises(UsageError, match="not understood: 'cuda'") as caught:
         wanted_from({"UV_TORCH_BACKEND": "cuda"})
+
+    assert caught.value.where == "UV_TORCH_BACKEND"

@@ -78,7 +78,18 @@ def test_extras_of_projects(extra: str) -> None:
 
 def test_preference() -> None:
     """CUDA newest first, then ROCm, XPU, CPU."""
-    labels = ["cpu", "xpu", "rocm6.4", "rocm7.2", "rocm7.14", "cu92", "cu118", "cu126", "cu130"]
+    labels = [
+        "cpu",
+        "xpu",
+        "rocm6.2",
+        "rocm6.2.4",
+        "rocm7.2",
+        "rocm7.14",
+        "cu92",
+        "cu118",
+        "cu126",
+        "cu130",
+    ]
     ordered = sorted(labels, key=lambda label: Accelerator(label).preference)
     assert ordered == [
         "cu130",
@@ -87,7 +98,8 @@ def test_preference() -> None:
         "cu92",
         "rocm7.14",
         "rocm7.2",
-        "rocm6.4",
+        "rocm6.2.4",
+        "rocm6.2",
         "xpu",
         "cpu",
     ]
