@@ -16,7 +16,6 @@ import click
 from lockforge import __version__
 from lockforge.adapters import printing
 from lockforge.errors import LockforgeError, OutputError, UsageError
-from lockforge.report.errors import render_error
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,6 +65,14 @@ def _check_current_directory() -> None:
         ) from error
 
 
+def _tell(error: LockforgeError) -> int:
+    """Print *error* and give its status."""
+    from lockforge.report.errors import render_error
+
+    click.echo(render_error(error), err=True, nl=False)
+    return error.exit_status
+
+
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and give its exit status; prints every error meant for the user."""
     try:
@@ -74,8 +81,7 @@ def run(arguments: Sequence[str]) -> int:
             args=list(arguments), prog_name="lockforge", standalone_mode=False, obj=list(arguments)
         )
     except LockforgeError as error:
-        click.echo(render_error(error), err=True, nl=False)
-        return error.exit_status
+        return _tell(error)
     except click.ClickException as error:
         error.show()
         return error.exit_code
@@ -85,8 +91,7 @@ def run(arguments: Sequence[str]) -> int:
             raise
         printing.discard()
         full = OutputError(f"cannot be written: {error.strerror}", hint="make room")
-        click.echo(render_error(full), err=True, nl=False)
-        return full.exit_status
+        return _tell(full)
     except (click.Abort, KeyboardInterrupt):
         click.echo("stopped; nothing was written", err=True)
         return _INTERRUPTED
