@@ -52,27 +52,23 @@ def read_lock(files: TextFiles, path: Path) -> str:
 
 def read_rows(text: str, path: Path) -> tuple[LockedRow, ...]:
     """Read the rows of a lock, none for one by another tool; raises LockSyntaxError."""
-    from lockforge.standards.pylock import locked_rows, parse_pylock
+    from lockforge.standards.locked_rows import locked_rows, parse_lock
 
-    _, data = parse_pylock(text, where=str(path))
-    return locked_rows(data, where=str(path))
+    return locked_rows(parse_lock(text, where=str(path)), where=str(path))
 
 
 def read_own_rows(files: TextFiles, path: Path) -> tuple[LockedRow, ...]:
     """Read the rows of a lock that has to be there and be ours."""
-    from lockforge.standards.pylock import own_rows, parse_pylock
+    from lockforge.standards.locked_rows import own_rows, parse_lock
 
-    _, data = parse_pylock(read_lock(files, path), where=str(path))
-    return own_rows(data, where=str(path))
+    return own_rows(parse_lock(read_lock(files, path), where=str(path)), where=str(path))
 
 
 def warn_of_lock(path: Path, text: str | None) -> None:
     """Warn of a name that other tools do not know, and of a newer minor of the specification."""
-    from packaging.pylock import is_valid_pylock_path
+    from lockforge.standards.locked_rows import is_lock_name, newer_minor
 
-    from lockforge.standards.pylock import newer_minor
-
-    if not is_valid_pylock_path(path):
+    if not is_lock_name(path.name):
         click.echo(
             f"warning: {path} is not named pylock.toml or pylock.<name>.toml: other tools do not "
             "read it as a lock",

@@ -20,7 +20,8 @@ from lockforge.resolve.finder import Finder
 from lockforge.resolve.limits import ROUNDS_ONLY, Limits
 from lockforge.resolve.matrix import solve_matrix
 from lockforge.standards.addresses import public_address
-from lockforge.standards.pylock import locked_rows, parse_pylock, refuse_conflicts, render_pylock
+from lockforge.standards.locked_rows import locked_rows, refuse_conflicts
+from lockforge.standards.pylock import parse_pylock, render_pylock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -8,7 +8,7 @@ from lockforge.errors import LockSelectionError
 from lockforge.model.accelerator import names_accelerator
 from lockforge.model.python import parse_minor
 from lockforge.standards.digest import row_digest
-from lockforge.standards.pylock import locked_rows
+from lockforge.standards.locked_rows import locked_rows
 from lockforge.standards.selection import identity, select_possible
 
 if TYPE_CHECKING:

@@ -13,7 +13,8 @@ from packaging.version import Version
 from lockforge.model.accelerator import names_accelerator
 from lockforge.model.python import parse_minor
 from lockforge.report.tables import section, table
-from lockforge.standards.pylock import own_rows, required_name
+from lockforge.standards.locked_rows import own_rows
+from lockforge.standards.pylock import required_name
 from lockforge.standards.selection import identity, select_possible
 
 if TYPE_CHECKING:

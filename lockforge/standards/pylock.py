@@ -6,8 +6,6 @@ Validation of the format is `packaging.pylock`'s.
 from __future__ import annotations
 
 import logging
-import re
-import tomllib
 from typing import Any
 
 from packaging.pylock import Pylock, PylockUnsupportedVersionError, PylockValidationError
@@ -15,7 +13,6 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import NormalizedName, canonicalize_name
 
 from lockforge.errors import LockSyntaxError
-from lockforge.model.accelerator import Accelerator
 from lockforge.model.lock import (
     FORMAT,
     Dependency,
@@ -24,14 +21,11 @@ from lockforge.model.lock import (
     LockedPackage,
     LockedRow,
 )
-from lockforge.model.python import parse_minor
 from lockforge.standards import toml
+from lockforge.standards.locked_rows import RESTORE, damaged, parse_toml
 
 # What `packaging` logs of a newer minor version is ours to say.
 logging.getLogger("packaging.pylock").addHandler(logging.NullHandler())
-
-_NEWER_MINOR = re.compile(r"""^lock-version\s*=\s*["'](1\.[1-9][0-9]*)["']""", re.MULTILINE)
-_CONFLICT = re.compile(r"^(<{7}|={7}|>{7}|\|{7})( |$)", re.MULTILINE)
 
 
 def render_pylock(lock: Lock) -> str:
@@ -149,139 +143,36 @@ def _render_row(row: LockedRow) -> str:
     return text + toml.assignment("digest", row.digest)
 
 
-def newer_minor(text: str) -> str | None:
-    """Give a lock's version where it is a newer minor one, which PEP 751 wants to be warned of."""
-    match = _NEWER_MINOR.search(text)
-    return match[1] if match else None
-
-
-def refuse_conflicts(text: str, *, where: str) -> None:
-    """Raise LockSyntaxError for a lock with merge conflict markers, naming the first's line."""
-    if conflict := _CONFLICT.search(text):
-        line = text.count("\n", 0, conflict.start()) + 1
-        raise LockSyntaxError(
-            "the lock holds unresolved merge conflict markers",
-            where=f"{where}, line {line}",
-            hint="take either side of the conflict (git checkout --ours), "
-            "then run `lockforge lock`",
-        )
-
-
 def parse_pylock(text: str, *, where: str) -> tuple[Pylock, dict[str, Any]]:
     """Read a pylock file as (its validated form, its plain data).
 
     Raises LockSyntaxError with the line of merge conflict markers, of a TOML fault, or the address
     of what PEP 751 does not allow.
     """
-    refuse_conflicts(text, where=where)
+    data = parse_toml(text, where=where)
     try:
-        data = tomllib.loads(text)
-        return Pylock.from_dict(data), data
-    except tomllib.TOMLDecodeError as error:
-        raise LockSyntaxError(
-            f"the lock is not TOML: {error}",
-            where=where,
-            hint="restore it from version control, or delete it and run `lockforge lock`",
-        ) from error
+        lock = Pylock.from_dict(data)
     except PylockUnsupportedVersionError as error:
         raise LockSyntaxError(str(error), where=where, hint="update lockforge") from error
     except PylockValidationError as error:
         raise LockSyntaxError(
             f"the lock is not what PEP 751 says: {error}",
             where=where,
-            hint="restore it from version control, or delete it and run `lockforge lock`",
+            hint=RESTORE,
         ) from error
+    _check_requirements(data, where=where)
+    return lock, data
 
 
-def locked_rows(data: dict[str, Any], *, where: str) -> tuple[LockedRow, ...]:
-    """Read the rows of ``[tool.lockforge]``; empty for a lock by another tool.
-
-    Raises LockSyntaxError for a table of a later format, or one that is damaged.
-    """
-    table = data.get("tool", {}).get("lockforge")
-    if table is None:
-        return ()
-    try:
-        _check_lists(table)
-        if table["format"] > FORMAT:
-            raise LockSyntaxError(
-                f"the lock's [tool.lockforge] is of format {table['format']}, newer than {FORMAT}",
-                where=where,
-                hint="update lockforge",
-            )
-        return tuple(
-            _checked(
-                LockedRow(
-                    name=name,
-                    platform=row["platform"],
-                    accelerator=row["accelerator"],
-                    pythons=tuple(row["python"]),
-                    left_out=tuple(row.get("python-left-out", ())),
-                    floor=row.get("floor"),
-                    extra=row.get("extra"),
-                    torch=row.get("torch"),
-                    index=row["index"],
-                    packages=row["packages"],
-                    digest=row["digest"],
-                    size=row["size"],
-                    unsized=row.get("files-without-size", 0),
-                    min_driver=row.get("min-driver"),
-                    gpu_architectures=tuple(row.get("gpu-architectures", ())),
-                    gpu_ptx=tuple(row.get("gpu-ptx", ())),
-                    judged_by=row.get("gpu-architectures-of-torch"),
-                )
-            )
-            for name, row in table["rows"].items()
-        )
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise LockSyntaxError(
-            f"[tool.lockforge] is damaged: {_damage(error)}",
-            where=where,
-            hint="restore the lock from version control, or delete it and run `lockforge lock`",
-        ) from error
-
-
-def own_rows(data: dict[str, Any], *, where: str) -> tuple[LockedRow, ...]:
-    """Read the rows as `locked_rows` does; raises LockSyntaxError for a lock that has none."""
-    rows = locked_rows(data, where=where)
-    if not rows:
-        raise LockSyntaxError(
-            "the lock is by another tool and names no rows",
-            where=where,
-            hint="make one with `lockforge lock`",
-        )
-    return rows
-
-
-class _DamagedListError(ValueError):
-    """A list that cannot be read; says which."""
-
-
-def _damage(error: Exception) -> str:
-    if isinstance(error, KeyError):
-        return f"the key {error.args[0]} is missing"
-    if isinstance(error, _DamagedListError):
-        return str(error)
-    return "a value in it is not what it must be"
-
-
-def _checked(row: LockedRow) -> LockedRow:
-    """Give *row* back if its platform, floor, accelerator and Pythons can be read."""
-    _ = row.placed, Accelerator(row.accelerator), [parse_minor(text) for text in row.pythons]
-    return row
-
-
-def _check_lists(table: dict[str, Any]) -> None:
-    """Raise ValueError unless the lists of the table can be read."""
-    for key in ("requirements", "settings", "additions", "notes"):
-        values = table.get(key, [])
-        if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
-            raise _DamagedListError(f"{key} is not a list of strings")
-    for text in table.get("requirements", []):
+def _check_requirements(data: dict[str, Any], *, where: str) -> None:
+    """Raise LockSyntaxError unless the requirements that our table records can be read."""
+    recorded = data.get("tool", {}).get("lockforge")
+    texts = recorded.get("requirements", []) if isinstance(recorded, dict) else []
+    for text in texts if isinstance(texts, list) else []:
         try:
-            required_name(text)
+            required_name(str(text))
         except InvalidRequirement as error:
-            raise _DamagedListError(f"{text!r} is not a requirement") from error
+            raise damaged(f"{text!r} is not a requirement", where=where) from error
 
 
 def required_name(text: str) -> NormalizedName | None:

@@ -14,7 +14,8 @@ from lockforge.commands.lock import current_reasons
 from lockforge.model.platforms import PLATFORMS
 from lockforge.report.matrix import matrix_report
 from lockforge.standards.environment import host_environment
-from lockforge.standards.pylock import locked_rows, parse_pylock
+from lockforge.standards.locked_rows import locked_rows
+from lockforge.standards.pylock import parse_pylock
 from lockforge.standards.selection import select
 from tests.property.hosts import (
     all_of,

@@ -12,7 +12,8 @@ from packaging.utils import NormalizedName
 
 from lockforge.errors import LockSyntaxError
 from lockforge.model.lock import Dependency, Lock, LockedFile, LockedPackage, LockedRow
-from lockforge.standards.pylock import locked_rows, parse_pylock, render_pylock
+from lockforge.standards.locked_rows import locked_rows
+from lockforge.standards.pylock import parse_pylock, render_pylock
 
 A, B, C, D = (letter * 64 for letter in "abcd")
 ROW = LockedRow(
