@@ -132,7 +132,7 @@ def judged_text(judged: Judged, *, explain: bool, command: str | None = None) ->
 
 def judged_data(judged: Judged, *, explain: bool) -> dict[str, Any]:
     """Give the document of ``--json``, with the probes where *explain*."""
-    from lockforge.detect.record import facts_to_data
+    from lockforge.detect.facts_data import facts_to_data
     from lockforge.report.detection import detection_data
 
     facts = facts_to_data(judged.observed.facts)

@@ -12,11 +12,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lockforge.detect.record import (
-    facts_to_data,
-    parse_saved,
-    render_saved,
-)
+from lockforge.detect.facts_data import facts_to_data
+from lockforge.detect.record import parse_saved, render_saved
 from lockforge.errors import ConfigError
 from lockforge.model.machine import (
     Amd,
