@@ -93,12 +93,12 @@ def _read_hosts(folder: Path, files: TextFiles, catalog: Catalog) -> list[tuple[
             faults.append(Fault(where=path.name, message="is not a file"))
             continue
         try:
-            if _is_other_document(path, files):
-                click.echo(f"note: {path} holds no facts of a host, and is left out", err=True)
-                continue
             found.append((path, observe_kept(path, files, catalog).facts))
         except LockforgeError as error:
-            faults += _faults(error, path)
+            if isinstance(error, ConfigError) and _is_other_document(path, files):
+                click.echo(f"note: {path} holds no facts of a host, and is left out", err=True)
+            else:
+                faults += _faults(error, path)
     if faults:
         raise ConfigError(faults, where=str(folder))
     if not found:

@@ -30,14 +30,20 @@ def choose(
 
     Raises UsageError for a wanted one that there is not, or that cannot be forced.
     """
-    platform = platform_of(facts)
+    platform, present = platform_of(facts), _present(facts)
+
+    def is_own(build: Build) -> bool:
+        return platform is not None and build.platform.name == platform.name
 
     def order(build: Build) -> tuple[object, ...]:
-        foreign = platform is None or build.platform.name != platform.name
-        return foreign, build.platform.order, build.accelerator.preference, build.name
+        preference = build.accelerator.preference
+        return not is_own(build), build.platform.order, preference, build.name
 
-    verdicts = tuple(_judge(build, facts, catalog) for build in sorted(builds, key=order))
-    verdicts = tuple(_explain_cpu(one, facts, verdicts, catalog) for one in verdicts)
+    verdicts = tuple(
+        replace(_judge(build, facts, present, catalog), forcible=is_own(build))
+        for build in sorted(builds, key=order)
+    )
+    verdicts = tuple(_explain_cpu(one, facts, present, verdicts, catalog) for one in verdicts)
     if wanted is None:
         best = next((one for one in verdicts if one.status == "usable"), None)
         return Choice(verdicts=verdicts, best=best)
@@ -64,17 +70,15 @@ def would_serve(facts: Facts, catalog: Catalog) -> str | None:
     return None if best is None else best.build.accelerator.label
 
 
-def _judge(build: Build, facts: Facts, catalog: Catalog) -> Verdict:
+def _judge(build: Build, facts: Facts, present: Mapping[Kind, str], catalog: Catalog) -> Verdict:
     status: Status = "refused"
     reason = why_not_host(build, facts)
     sources: tuple[str, ...] = ()
     if reason is None:
         status, reason = _judge_devices(build, facts, catalog)
-        if build.accelerator.kind in _present(facts):
+        if build.accelerator.kind in present:
             sources = sources_of(build, catalog)
-    platform = platform_of(facts)
-    forcible = platform is not None and platform.name == build.platform.name
-    return Verdict(build=build, status=status, reason=reason, sources=sources, forcible=forcible)
+    return Verdict(build=build, status=status, reason=reason, sources=sources)
 
 
 def _judge_devices(build: Build, facts: Facts, catalog: Catalog) -> tuple[Status, str]:
@@ -91,7 +95,11 @@ def _judge_devices(build: Build, facts: Facts, catalog: Catalog) -> tuple[Status
 
 
 def _explain_cpu(
-    own: Verdict, facts: Facts, verdicts: Sequence[Verdict], catalog: Catalog
+    own: Verdict,
+    facts: Facts,
+    present: Mapping[Kind, str],
+    verdicts: Sequence[Verdict],
+    catalog: Catalog,
 ) -> Verdict:
     """Say of the CPU, where no GPU is served, why it is none."""
     if own.status != "usable" or own.build.accelerator.kind != "cpu" or facts.os == "macos":
@@ -99,7 +107,6 @@ def _explain_cpu(
     others = [one for one in verdicts if one.build.accelerator.kind != "cpu"]
     if any(one.status == "usable" for one in others):
         return own
-    present = _present(facts)
     if not present:
         # A display that PyTorch has no build for is worth a word, and nothing to fall back from.
         display = name_intel(facts.intel.gpus) if facts.intel is not None else ""

@@ -77,5 +77,5 @@ def judge_xpu(facts: Facts) -> tuple[Status, str]:
         return "usable", f"PyTorch supports {name_intel(served)}"
     return "refused", (
         "xpu needs an Intel Arc, a Core Ultra with Arc graphics or a Data Center GPU Max; this "
-        f"machine has {name_intel(gpus)}"
+        f"host has {name_intel(gpus)}"
     )

@@ -96,7 +96,8 @@ def _known(build: Build, torch: Version, catalog: Catalog) -> Kernels | None:
 
 
 def _recorded(build: Build) -> tuple[Kernels, ...]:
-    """Give what the lock recorded, which is for its oldest torch."""
+    """Give what the lock recorded, where it cannot be that of one torch of several."""
+    # An older lock has those of the oldest, and a newer torch may have dropped some.
     if not build.gpu_architectures or build.other_torches:
         return ()
     return (
