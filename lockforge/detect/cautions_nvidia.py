@@ -85,8 +85,9 @@ def _state_cautions(facts: Facts, choice: Choice, nvidia: Nvidia) -> Iterator[Ca
         # Where another vendor's GPU serves, the tools are but left over.
         yield Caution(
             code="nvidia_tools_without_driver",
-            text="nvidia-smi is here and finds no driver; if there is an NVIDIA GPU, install or "
-            "load its driver",
+            # It may have said so, or rubbish, or nothing at all.
+            text="nvidia-smi is here, and nothing tells of a driver; if there is an NVIDIA GPU, "
+            "install or load its driver",
         )
 
 

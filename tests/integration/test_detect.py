@@ -157,6 +157,8 @@ class TestAFakeTool:
         assert answer_to(data, "nvidia-smi")["outcome"] == "timeout"
         names = [probe["name"] for probe in data["probes"]]
         assert [name for name in names if name.startswith("nvidia-smi")] == ["nvidia-smi"]
+        # It said nothing, and so not that there is no driver.
+        assert not any("finds no" in one["text"] for one in data["warnings"])
 
     @pytest.mark.parametrize(
         "script",
